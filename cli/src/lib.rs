@@ -1,0 +1,1 @@
+//! The command line: arguments, one file per command, human rendering, exit codes.

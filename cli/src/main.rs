@@ -1,0 +1,3 @@
+//! `stepstone`: a repository's roadmap at the command line.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Arguments as given, decoded to typed operations by the contract table.

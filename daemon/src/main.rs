@@ -1,0 +1,3 @@
+//! `stepstoned`: the per-user engine that keeps roadmaps open and serializes their changes.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Which root and which goal file, asked of Git and the file system.

@@ -1,0 +1,1 @@
+//! The life of an engine: routes, events, start, idle, drain, signals, log.

@@ -1,0 +1,1 @@
+//! An operation and a store in, an envelope out.

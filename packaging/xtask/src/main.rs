@@ -1,0 +1,3 @@
+//! What a contributor or packager would otherwise script.
+
+fn main() {}

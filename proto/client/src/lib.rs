@@ -1,0 +1,1 @@
+//! Connect, start the daemon, private engine, when to send again.

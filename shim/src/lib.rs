@@ -1,0 +1,1 @@
+//! MCP on standard streams: tools and resources to operations, notifications from events.

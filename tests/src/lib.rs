@@ -1,0 +1,1 @@
+//! The test bench: builds the executables once, gives each test its own home.
