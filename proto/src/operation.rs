@@ -37,9 +37,14 @@ pub struct Context {
     /// Who asks: the MCP host by its own name, or `cli`.
     #[serde(default)]
     pub client: ClientInfo,
-    /// One key, one change: a repeated key is answered with the first envelope.
+    /// One key, one change: a repeated key is answered with the first envelope. As given; the engine refuses what
+    /// is no text or blank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idempotency_key: Option<String>,
+    pub idempotency_key: Option<Value>,
+    /// The key was derived from the host's own call id, which is unique for a while only: honoured for 10 minutes
+    /// instead of 24 hours.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub idempotency_key_derived: bool,
 }
 
 /// The asking program, as shown by `daemon status` and stored as `claimedBy`.
