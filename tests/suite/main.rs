@@ -1,0 +1,8 @@
+//! Every test that runs the built executables, one module per theme.
+//!
+//! A new file is added to the list below; a test fails when one is not. Each test makes its own
+//! [`stepstone_tests::Sandbox`] and waits for things only with [`stepstone_tests::eventually`].
+#![allow(clippy::panic, clippy::unwrap_used, clippy::print_stderr)]
+
+mod bench;
+mod scenarios;
