@@ -1,3 +1,63 @@
-//! What a contributor or packager would otherwise script.
+//! What a contributor or packager would otherwise script: `cargo xtask <task>`, and `cargo demo` for one of them.
 
-fn main() {}
+mod build;
+mod demo;
+mod docs;
+mod install;
+mod say;
+mod sizes;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+fn main() -> ExitCode {
+    let outcome = match arguments().get_matches().subcommand() {
+        Some(("demo", _)) => demo::run(),
+        Some(("docs", given)) => docs::run(given.get_flag("check")),
+        Some(("install", given)) => prefix(given).and_then(|prefix| install::install(&prefix)),
+        Some(("uninstall", given)) => prefix(given).and_then(|prefix| install::uninstall(&prefix)),
+        Some(("sizes", _)) => sizes::run(),
+        _ => Ok(()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say::error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn arguments() -> Command {
+    let prefix = Arg::new("prefix")
+        .long("prefix")
+        .value_name("DIR")
+        .value_parser(value_parser!(PathBuf))
+        .help("Where bin/ and share/ are; ~/.local unless given");
+    Command::new("cargo xtask")
+        .about("What a contributor or packager would otherwise script")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands([
+            Command::new("demo").about("Build the executables and show the main job in a scratch repository"),
+            Command::new("docs").about("Write the pages that are rendered from the contract").arg(
+                Arg::new("check").long("check").action(ArgAction::SetTrue).help("Only say which differ"),
+            ),
+            Command::new("install")
+                .about("Build for release and install executables, completions, man page and skill")
+                .arg(prefix.clone()),
+            Command::new("uninstall").about("Remove what install put there").arg(prefix),
+            Command::new("sizes").about("Build for release and hold the executables to their size limits"),
+        ])
+}
+
+fn prefix(given: &ArgMatches) -> anyhow::Result<PathBuf> {
+    if let Some(prefix) = given.get_one::<PathBuf>("prefix") {
+        return Ok(std::path::absolute(prefix)?);
+    }
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    let home = home.ok_or_else(|| anyhow::anyhow!("HOME is not set: say where with --prefix DIR"))?;
+    Ok(PathBuf::from(home).join(".local"))
+}
