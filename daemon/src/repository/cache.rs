@@ -1,0 +1,146 @@
+//! What Git answered, per directory, for as long as nothing that the answer depends on has changed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::Located;
+
+/// After this time Git is asked again in any case: its answer also depends on the user's configuration.
+const KEPT: Duration = Duration::from_secs(10);
+/// A file that changed less than this before Git was asked might have changed again within the same time stamp.
+const YOUNG_NS: i128 = 50_000_000;
+
+/// Who asked, and from where.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Question {
+    pub(super) directory: PathBuf,
+    git_env: Vec<(String, String)>,
+}
+
+impl Question {
+    pub(super) fn new(directory: PathBuf, git_env: &BTreeMap<String, String>) -> Self {
+        let git_env = git_env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        Self { directory, git_env }
+    }
+}
+
+/// The answers that are kept.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    answers: Mutex<HashMap<Question, Kept>>,
+}
+
+#[derive(Debug, Clone)]
+struct Kept {
+    located: Located,
+    stamps: Stamps,
+    asked: Instant,
+}
+
+impl Cache {
+    /// The kept answer, if nothing has changed since. Looks at the file system.
+    pub(super) fn look(&self, question: &Question) -> Option<(Located, Stamps)> {
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = answers.get(question).filter(|kept| kept.asked.elapsed() < KEPT)?;
+        Some((kept.located.clone(), kept.stamps.clone()))
+    }
+
+    /// Keeps an answer, and lets go of those that are too old to be used.
+    pub(super) fn keep(&self, question: Question, located: Located, stamps: Stamps, asked: Instant) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.retain(|_, kept| kept.asked.elapsed() < KEPT);
+        answers.insert(question, Kept { located, stamps, asked });
+    }
+}
+
+/// The state of the files that an answer depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Stamps(BTreeMap<PathBuf, Option<Stamp>>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified_ns: i128,
+    changed_ns: i128,
+}
+
+impl Stamps {
+    /// Every `.git` entry, or its absence, from `directory` up.
+    pub(super) fn of_entries(directory: &Path) -> Self {
+        Self::of(directory.ancestors().map(|directory| directory.join(".git")))
+    }
+
+    /// What decides inside the Git directories: which branch, which configuration, which worktrees. For a bare
+    /// repository the branches of its worktrees decide too.
+    pub(super) fn of_git_directories(located: &Located) -> Self {
+        let common = &located.common_dir;
+        let worktrees = common.join("worktrees");
+        let mut paths = vec![common.join("HEAD"), common.join("config"), worktrees.clone()];
+        for name in ["HEAD", "config.worktree", "commondir", "gitdir"] {
+            paths.push(located.git_dir.join(name));
+        }
+        if located.git_dir != *common || located.root != located.work_tree {
+            let entries = std::fs::read_dir(&worktrees).into_iter().flatten().flatten();
+            paths.extend(entries.map(|entry| entry.path().join("HEAD")));
+        }
+        paths.push(located.root.join(".git"));
+        Self::of(paths)
+    }
+
+    fn of(paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self(
+            paths
+                .into_iter()
+                .map(|path| {
+                    let stamp = stamp(&path);
+                    (path, stamp)
+                })
+                .collect(),
+        )
+    }
+
+    pub(super) fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// Nothing has changed. Looks at the file system.
+    pub(super) fn hold(&self) -> bool {
+        self.0.iter().all(|(path, kept)| stamp(path) == *kept)
+    }
+
+    /// Every file had been left alone for a while at the time when Git was asked.
+    pub(super) fn were_old_at(&self, asked: SystemTime) -> bool {
+        let asked = asked.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos().cast_signed());
+        self.0.values().flatten().all(|stamp| stamp.modified_ns.max(stamp.changed_ns) < asked - YOUNG_NS)
+    }
+}
+
+/// `None` when there is no such entry. What cannot be looked at never equals anything seen before by accident: it
+/// is told apart by its error.
+fn stamp(path: &Path) -> Option<Stamp> {
+    let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    match path.symlink_metadata() {
+        Ok(found) => Some(Stamp {
+            device: found.dev(),
+            inode: found.ino(),
+            size: found.size(),
+            modified_ns: nanoseconds(found.mtime(), found.mtime_nsec()),
+            changed_ns: nanoseconds(found.ctime(), found.ctime_nsec()),
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(Stamp {
+            device: u64::MAX,
+            inode: u64::from(error.raw_os_error().unwrap_or_default().unsigned_abs()),
+            size: 0,
+            modified_ns: 0,
+            changed_ns: 0,
+        }),
+    }
+}
