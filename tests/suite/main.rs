@@ -4,5 +4,10 @@
 //! [`stepstone_tests::Sandbox`] and waits for things only with [`stepstone_tests::eventually`].
 #![allow(clippy::panic, clippy::unwrap_used, clippy::print_stderr)]
 
+mod bad_files;
 mod bench;
+mod places;
+mod refusals;
 mod scenarios;
+mod story;
+mod untouched;
