@@ -1,0 +1,108 @@
+//! `cargo xtask bench`: this project's executables against floors taken in the same run.
+//!
+//! Machines are noisy, so no figure stands alone: each is printed as a ratio to the least work that any program
+//! would have to do for the same thing, measured in between. Another implementation's commands can be measured
+//! beside ours with `--other-cli` and `--other-mcp`.
+
+mod floors;
+mod memory;
+mod samples;
+mod subjects;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use subjects::{Implementation, Subject};
+use table::Table;
+
+/// How often each thing is measured. `--quick` takes fewer, for trying the suite itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    /// Whole processes.
+    processes: usize,
+    /// Round trips through something that already runs.
+    round_trips: usize,
+    /// Durable writes.
+    writes: usize,
+}
+
+const FULL: Effort = Effort { processes: 200, round_trips: 1000, writes: 100 };
+const QUICK: Effort = Effort { processes: 20, round_trips: 50, writes: 10 };
+
+/// The numbers of goals at which roadmaps are measured.
+const SMALL: usize = 10;
+const LARGE: usize = 10_000;
+
+/// Runs the suite and prints one table.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let options = Options::parse(arguments)?;
+    let target = build()?;
+    let scratch = tempfile::tempdir().context("a scratch directory")?;
+    let ours = Implementation::ours(&target);
+    let mut implementations = vec![ours];
+    if options.other_cli.is_some() || options.other_mcp.is_some() {
+        implementations.push(Implementation::other(options.other_cli, options.other_mcp));
+    }
+    let mut table = Table::new();
+    for implementation in implementations {
+        let home = scratch.path().join(&implementation.name);
+        let subject = Subject::new(implementation, &home, options.effort)?;
+        subject.measure(&mut table)?;
+    }
+    table.print();
+    sizes(&target)
+}
+
+struct Options {
+    effort: Effort,
+    other_cli: Option<String>,
+    other_mcp: Option<String>,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Result<Self> {
+        let mut options = Self { effort: FULL, other_cli: None, other_mcp: None };
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().cloned().with_context(|| format!("{word} needs a command"));
+            match word.as_str() {
+                "--quick" => options.effort = QUICK,
+                "--other-cli" => options.other_cli = Some(value()?),
+                "--other-mcp" => options.other_mcp = Some(value()?),
+                _ => bail!("unknown argument {word}; known: --quick, --other-cli CMD, --other-mcp CMD"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Builds the release executables and says where they are.
+fn build() -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["build", "--release", "--quiet", "--package", "stepstone", "--package", "stepstone-mcp"])
+        .args(["--package", "stepstone-daemon"])
+        .status()
+        .context("cargo build")?;
+    if !status.success() {
+        bail!("the release executables did not build");
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let release = target.join("release");
+    release.canonicalize().with_context(|| format!("{}", release.display()))
+}
+
+/// Bytes of each stripped executable beside the bound that is kept in sight.
+#[allow(clippy::print_stdout, reason = "the report is this command's output")]
+fn sizes(target: &Path) -> Result<()> {
+    println!("\n| executable | bytes | bound |\n| --- | ---: | ---: |");
+    for (name, bound) in [("stepstone", 2_500_000), ("stepstone-mcp", 2_500_000), ("stepstoned", 5_000_000)] {
+        let path = target.join(name);
+        let bytes = std::fs::metadata(&path).with_context(|| format!("{}", path.display()))?.len();
+        println!("| {name} | {bytes} | {bound} |");
+    }
+    Ok(())
+}
