@@ -367,7 +367,6 @@ pub const ACTIONS: &[Action] = &[
         arguments: &[
             Argument {
                 required: false,
-                blank: Blank::Absent,
                 description: "The goal to take: its id, a former id or a unique prefix. Left out: the first ready goal.",
                 ..ID
             },
