@@ -6,6 +6,7 @@
 
 mod bad_files;
 mod bench;
+mod interop;
 mod places;
 mod refusals;
 mod scenarios;
