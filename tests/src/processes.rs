@@ -27,6 +27,11 @@ impl Process {
         }
     }
 
+    /// Kills it, without a chance to tidy up.
+    pub fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
     /// Whether it still runs (a zombie does not).
     #[must_use]
     pub fn is_alive(&self) -> bool {

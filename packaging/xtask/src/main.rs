@@ -6,6 +6,7 @@ mod docs;
 mod install;
 mod say;
 mod sizes;
+mod soak;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         Some(("install", given)) => prefix(given).and_then(|prefix| install::install(&prefix)),
         Some(("uninstall", given)) => prefix(given).and_then(|prefix| install::uninstall(&prefix)),
         Some(("sizes", _)) => sizes::run(),
+        Some(("soak", given)) => soak(given),
         _ => Ok(()),
     };
     match outcome {
@@ -49,6 +51,22 @@ fn arguments() -> Command {
                 .about("Build for release and install executables, completions, man page and skill")
                 .arg(prefix.clone()),
             Command::new("uninstall").about("Remove what install put there").arg(prefix),
+            Command::new("soak")
+                .about("Run clients of all kinds under kills, checkouts and foreign writers, and check the books")
+                .arg(
+                    Arg::new("minutes")
+                        .long("minutes")
+                        .value_name("N")
+                        .default_value("5")
+                        .value_parser(value_parser!(f64)),
+                )
+                .arg(
+                    Arg::new("seed")
+                        .long("seed")
+                        .value_name("N")
+                        .value_parser(value_parser!(u64))
+                        .help("Decides all chances; the clock unless given"),
+                ),
             Command::new("sizes").about("Build for release and hold the executables to their size limits"),
         ])
 }
@@ -60,4 +78,12 @@ fn prefix(given: &ArgMatches) -> anyhow::Result<PathBuf> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     let home = home.ok_or_else(|| anyhow::anyhow!("HOME is not set: say where with --prefix DIR"))?;
     Ok(PathBuf::from(home).join(".local"))
+}
+
+fn soak(given: &ArgMatches) -> anyhow::Result<()> {
+    let minutes = given.get_one::<f64>("minutes").copied().unwrap_or(5.0);
+    anyhow::ensure!(minutes > 0.0 && minutes.is_finite(), "--minutes takes a number above zero");
+    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let seed = given.get_one::<u64>("seed").copied().unwrap_or(clock.as_secs());
+    soak::run(minutes, seed)
 }
