@@ -1,5 +1,6 @@
 //! What a contributor or packager would otherwise script: `cargo xtask <task>`, and `cargo demo` for one of them.
 
+mod bench;
 mod build;
 mod demo;
 mod docs;
@@ -15,6 +16,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 fn main() -> ExitCode {
     let outcome = match arguments().get_matches().subcommand() {
+        Some(("bench", given)) => bench::run(&words(given)),
         Some(("demo", _)) => demo::run(),
         Some(("docs", given)) => docs::run(given.get_flag("check")),
         Some(("install", given)) => prefix(given).and_then(|prefix| install::install(&prefix)),
@@ -44,6 +46,9 @@ fn arguments() -> Command {
         .arg_required_else_help(true)
         .subcommands([
             Command::new("demo").about("Build the executables and show the main job in a scratch repository"),
+            Command::new("bench")
+                .about("Measure the release executables against floors of the same run")
+                .arg(Arg::new("words").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true)),
             Command::new("docs").about("Write the pages that are rendered from the contract").arg(
                 Arg::new("check").long("check").action(ArgAction::SetTrue).help("Only say which differ"),
             ),
@@ -78,6 +83,11 @@ fn prefix(given: &ArgMatches) -> anyhow::Result<PathBuf> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     let home = home.ok_or_else(|| anyhow::anyhow!("HOME is not set: say where with --prefix DIR"))?;
     Ok(PathBuf::from(home).join(".local"))
+}
+
+/// What follows the task's name, as it was given.
+fn words(given: &ArgMatches) -> Vec<String> {
+    given.get_many("words").into_iter().flatten().cloned().collect()
 }
 
 fn soak(given: &ArgMatches) -> anyhow::Result<()> {

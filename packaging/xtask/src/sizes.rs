@@ -2,6 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 
+use stepstone_tests::Executables;
+
 use crate::{build, say};
 
 /// Bytes in a megabyte, as sizes are usually told.
@@ -12,7 +14,14 @@ const MEGABYTE: u64 = 1_000_000;
 /// # Errors
 /// When an executable is larger than its limit.
 pub(crate) fn run() -> Result<()> {
-    let built = build::release()?;
+    compare(&build::release()?)
+}
+
+/// Compares the executables with their limits.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn compare(built: &Executables) -> Result<()> {
     let limits =
         [(&built.cli, 5 * MEGABYTE / 2), (&built.mcp, 5 * MEGABYTE / 2), (&built.daemon, 5 * MEGABYTE)];
     let mut over = Vec::new();

@@ -10,13 +10,12 @@ mod samples;
 mod subjects;
 mod table;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use anyhow::{Context, Result, bail};
 
 use subjects::{Implementation, Subject};
 use table::Table;
+
+use crate::{build, sizes};
 
 /// How often each thing is measured. `--quick` takes fewer, for trying the suite itself.
 #[derive(Debug, Clone, Copy)]
@@ -39,9 +38,9 @@ const LARGE: usize = 10_000;
 /// Runs the suite and prints one table.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let options = Options::parse(arguments)?;
-    let target = build()?;
+    let built = build::release()?;
     let scratch = tempfile::tempdir().context("a scratch directory")?;
-    let ours = Implementation::ours(&target);
+    let ours = Implementation::ours(&built.directory);
     let mut implementations = vec![ours];
     if options.other_cli.is_some() || options.other_mcp.is_some() {
         implementations.push(Implementation::other(options.other_cli, options.other_mcp));
@@ -53,7 +52,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         subject.measure(&mut table)?;
     }
     table.print();
-    sizes(&target)
+    sizes::compare(&built)
 }
 
 struct Options {
@@ -77,32 +76,4 @@ impl Options {
         }
         Ok(options)
     }
-}
-
-/// Builds the release executables and says where they are.
-fn build() -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["build", "--release", "--quiet", "--package", "stepstone", "--package", "stepstone-mcp"])
-        .args(["--package", "stepstone-daemon"])
-        .status()
-        .context("cargo build")?;
-    if !status.success() {
-        bail!("the release executables did not build");
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    let release = target.join("release");
-    release.canonicalize().with_context(|| format!("{}", release.display()))
-}
-
-/// Bytes of each stripped executable beside the bound that is kept in sight.
-#[allow(clippy::print_stdout, reason = "the report is this command's output")]
-fn sizes(target: &Path) -> Result<()> {
-    println!("\n| executable | bytes | bound |\n| --- | ---: | ---: |");
-    for (name, bound) in [("stepstone", 2_500_000), ("stepstone-mcp", 2_500_000), ("stepstoned", 5_000_000)] {
-        let path = target.join(name);
-        let bytes = std::fs::metadata(&path).with_context(|| format!("{}", path.display()))?.len();
-        println!("| {name} | {bytes} | {bound} |");
-    }
-    Ok(())
 }
