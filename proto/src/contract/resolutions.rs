@@ -84,8 +84,20 @@ pub const RESOLUTIONS: &[Resolution] = &[
     word("repair-git-repository", "Mend what Git says is wrong with the repository."),
     word("repair-project-file", "Mend the goal file by hand, or take back a good version of it with Git."),
     word(
+        "report-this-failure",
+        "Stepstone met a state that it should never be in: report it with its message.",
+    ),
+    word(
         "request-explicit-user-confirmation",
         "Ask the user; only a yes to exactly this allows the same call with the confirmation.",
+    ),
+    word(
+        "reset-project-revision",
+        "The file cannot count any further: set its revision to a lower number by hand.",
+    ),
+    word(
+        "restart-from-the-first-page",
+        "The goal to go on behind has left this view: read again without `after`.",
     ),
     word("retry-git-command", "Git did not answer in time: ask again."),
     word("run-inside-git-repository", "Run inside a Git work tree, or point the server at one."),
