@@ -6,7 +6,9 @@
 //! - [`protocol`]: header names, the protocol range and the rule for when it grows.
 //! - [`paths`]: where the state directory, the socket and the locks are.
 //!
-//! Nothing in this crate talks to a file, a socket or a clock.
+//! Two modules do I/O, because both sides of the socket need exactly the same: [`state`] (is the state directory to
+//! be trusted, and its locks) and [`transport`] (connect, listen, who is at the other end). Nothing else in this
+//! crate talks to a file, a socket or a clock.
 
 pub mod contract;
 pub mod envelope;
@@ -14,3 +16,5 @@ pub mod goal;
 pub mod operation;
 pub mod paths;
 pub mod protocol;
+pub mod state;
+pub mod transport;

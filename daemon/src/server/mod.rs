@@ -1,1 +1,83 @@
-//! The life of an engine: routes, events, start, idle, drain, signals, log.
+//! The engine's life: routes, events, start, idle, drain, signals, self-check, log.
+//!
+//! - [`router`] answers requests; it knows the engine only as a [`Backend`].
+//! - `connections` serves them one connection at a time, with deadlines that `axum::serve` does not have.
+//! - `life` holds the lock and the socket; `serve` is the daemon's main loop, from readiness to the last drain.
+//! - `start` spawns the daemon and reports; `pipe` is the private engine.
+
+mod backend;
+mod clients;
+mod connections;
+mod descriptors;
+mod events;
+mod late;
+mod life;
+mod log;
+mod pipe;
+mod routes;
+mod serve;
+mod start;
+#[cfg(test)]
+mod tests;
+mod work;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use stepstone_proto::paths::Layout;
+use stepstone_proto::state;
+use tokio::sync::watch;
+
+pub use backend::{Answering, Backend, Change, Changes, Reply};
+pub use descriptors::close_foreign;
+pub use pipe::pipe;
+pub use routes::router;
+pub use serve::{Mode, serve};
+pub use start::start;
+
+/// What every route knows: the engine, and the life around it.
+pub struct Server {
+    backend: Arc<dyn Backend>,
+    /// An id of its own for each run.
+    instance: String,
+    started: Instant,
+    /// Absent for a private engine.
+    layout: Option<Layout>,
+    /// Which state directory the journals are in.
+    journal: Option<String>,
+    clients: clients::Clients,
+    work: work::Work,
+    /// Why the engine leaves, once it does.
+    leaving: watch::Sender<Option<&'static str>>,
+}
+
+impl Server {
+    /// A server that has served nothing yet. `layout` is the shared daemon's; `journal` tells which state directory
+    /// the journals are in.
+    #[must_use]
+    pub fn new(backend: Arc<dyn Backend>, layout: Option<Layout>, journal: Option<String>) -> Arc<Self> {
+        Arc::new(Self {
+            backend,
+            instance: state::fresh_id(),
+            started: Instant::now(),
+            layout,
+            journal,
+            clients: clients::Clients::default(),
+            work: work::Work::default(),
+            leaving: watch::Sender::new(None),
+        })
+    }
+
+    /// Begins to leave, for this reason; the first one counts.
+    fn leave(&self, why: &'static str) {
+        self.leaving.send_if_modified(|reason| {
+            let first = reason.is_none();
+            *reason = reason.or(Some(why));
+            first
+        });
+    }
+
+    fn is_leaving(&self) -> bool {
+        self.leaving.borrow().is_some()
+    }
+}

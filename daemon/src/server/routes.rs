@@ -1,0 +1,219 @@
+//! The four routes.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request as HttpRequest, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Json, Router};
+use hyper::body::Bytes;
+use serde::Serialize;
+use stepstone_proto::operation::Request;
+use stepstone_proto::protocol::{
+    self, BODY_LIMIT, Because, Elsewhere, Leaving, NotUnderstood, RANGE, Range, Status,
+};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::backend::Reply;
+use super::clients::Seat;
+use super::late::{Asker, Late};
+use super::{Server, events};
+
+/// How long a request's body may take to arrive.
+const BODY_PATIENCE: Duration = Duration::from_secs(30);
+/// How long the head of an answer waits for the answer itself. Within it a status can still say that the caller's
+/// own engine must do this; after it the head is sent alone, so that a busy engine is told from a dead one.
+const HEAD_PATIENCE: Duration = Duration::from_millis(250);
+
+/// The routes, over this server.
+pub fn router(server: Arc<Server>) -> Router {
+    Router::new()
+        .route(protocol::OPERATIONS, post(operations))
+        .route(protocol::EVENTS, get(events::events))
+        .route(protocol::STATUS, get(status))
+        .route(protocol::SHUTDOWN, post(shutdown))
+        .fallback(unknown_route)
+        .method_not_allowed_fallback(unknown_route)
+        .layer(from_fn_with_state(Arc::clone(&server), with_headers))
+        .with_state(server)
+}
+
+/// Every message carries the protocol range and the version, and the last one on a connection says so.
+async fn with_headers(State(server): State<Arc<Server>>, request: HttpRequest, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    if let Ok(range) = HeaderValue::from_str(&RANGE.to_string()) {
+        headers.insert(protocol::PROTOCOL_HEADER, range);
+    }
+    headers.insert(protocol::VERSION_HEADER, HeaderValue::from_static(protocol::VERSION));
+    if server.is_leaving() {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+pub(super) fn not_understood(status: StatusCode, error: impl Into<String>) -> Response {
+    (status, Json(NotUnderstood { error: error.into() })).into_response()
+}
+
+async fn unknown_route(request: HttpRequest) -> Response {
+    let error = format!(
+        "{} {} is not known to stepstoned {}",
+        request.method(),
+        request.uri().path(),
+        protocol::VERSION
+    );
+    not_understood(StatusCode::NOT_FOUND, error)
+}
+
+/// The refusal of a side whose protocol range does not meet ours, before anything is done. A side that does not say
+/// its range (a person with a tool) is taken at its word.
+pub(super) fn refuse_range(headers: &HeaderMap) -> Option<Response> {
+    let theirs = headers.get(protocol::PROTOCOL_HEADER)?;
+    let range = theirs.to_str().ok().and_then(Range::parse);
+    if range.is_some_and(|range| range.meets(RANGE)) {
+        return None;
+    }
+    let status = StatusCode::from_u16(protocol::RANGES_APART).unwrap_or(StatusCode::BAD_REQUEST);
+    let error =
+        format!("this engine speaks protocol {RANGE}, not {}", theirs.to_str().unwrap_or("what was sent"));
+    Some(not_understood(status, error))
+}
+
+/// The body, within its limits.
+async fn whole(body: Body) -> Result<Bytes, Response> {
+    match timeout(BODY_PATIENCE, axum::body::to_bytes(body, BODY_LIMIT)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) => {
+            let cause = error.source();
+            Err(if cause.is_some_and(<dyn Error>::is::<http_body_util::LengthLimitError>) {
+                let error = format!("the body is larger than {BODY_LIMIT} bytes");
+                not_understood(StatusCode::PAYLOAD_TOO_LARGE, error)
+            } else {
+                not_understood(StatusCode::BAD_REQUEST, format!("the body cannot be read: {error}"))
+            })
+        }
+        Err(_) => Err(not_understood(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
+    }
+}
+
+async fn operations(
+    State(server): State<Arc<Server>>,
+    seat: Option<Extension<Arc<Seat>>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    if let Some(refusal) = refuse_range(&headers) {
+        return refusal;
+    }
+    let bytes = match whole(body).await {
+        Ok(bytes) => bytes,
+        Err(refusal) => return refusal,
+    };
+    let request: Request = match serde_json::from_slice(&bytes) {
+        Ok(request) => request,
+        Err(error) => {
+            return not_understood(StatusCode::BAD_REQUEST, format!("the body is no operation: {error}"));
+        }
+    };
+    drop(bytes);
+    if let Some(Extension(seat)) = seat {
+        seat.introduce(&request.context);
+    }
+    // The connection is looked at once more before the work begins: a client that closed it behind its request
+    // (we were stopped meanwhile, and it went elsewhere) no longer wants an answer, and this is dropped here.
+    tokio::task::yield_now().await;
+    let wanted = Arc::new(AtomicBool::new(true));
+    let asker = Asker(Arc::clone(&wanted));
+    let mut answer = carry_out(&server, request, wanted);
+    match timeout(HEAD_PATIENCE, &mut answer).await {
+        Ok(Ok(Settled::Envelope(text))) => json(StatusCode::OK, text),
+        Ok(Ok(Settled::Elsewhere(text))) => {
+            json(StatusCode::from_u16(protocol::CALLER_MUST).unwrap_or(StatusCode::OK), text)
+        }
+        Ok(Err(_)) => not_understood(StatusCode::INTERNAL_SERVER_ERROR, "the engine gave up on this request"),
+        Err(_) => json(StatusCode::OK, Body::new(Late::new(text_of(answer), asker))),
+    }
+}
+
+/// An answer as it crosses the socket.
+enum Settled {
+    Envelope(Bytes),
+    Elsewhere(Bytes),
+}
+
+/// Begins the work in a task of its own: a change that has begun is not torn when its asker goes away.
+fn carry_out(server: &Arc<Server>, request: Request, wanted: Arc<AtomicBool>) -> oneshot::Receiver<Settled> {
+    let (sender, receiver) = oneshot::channel();
+    let piece = server.work.begin();
+    let work = Arc::clone(&server.backend).execute(request, wanted);
+    tokio::spawn(async move {
+        let settled = match work.await {
+            Reply::Envelope(envelope) => {
+                serde_json::to_vec(&envelope).map(|text| Settled::Envelope(text.into()))
+            }
+            Reply::CallerMust { reason } => {
+                let body = Elsewhere { caller_must: Because { reason } };
+                serde_json::to_vec(&body).map(|text| Settled::Elsewhere(text.into()))
+            }
+        };
+        if let Ok(settled) = settled {
+            // Nobody may be there to take it.
+            let _ = sender.send(settled);
+        }
+        drop(piece);
+    });
+    receiver
+}
+
+/// The same without the status, for a body whose head is out already.
+fn text_of(answer: oneshot::Receiver<Settled>) -> oneshot::Receiver<Bytes> {
+    let (sender, receiver) = oneshot::channel();
+    tokio::spawn(async move {
+        if let Ok(Settled::Envelope(text) | Settled::Elsewhere(text)) = answer.await {
+            let _ = sender.send(text);
+        }
+    });
+    receiver
+}
+
+pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+fn answered(body: &impl Serialize) -> Response {
+    Json(body).into_response()
+}
+
+async fn status(State(server): State<Arc<Server>>) -> Response {
+    let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    answered(&Status {
+        version: protocol::VERSION.to_owned(),
+        protocol: RANGE.to_string(),
+        pid: std::process::id(),
+        instance: server.instance.clone(),
+        uptime_ms: u64::try_from(server.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        state_directory: server.layout.as_ref().map(|layout| text(layout.directory())),
+        socket: server.layout.as_ref().map(|layout| text(layout.socket())),
+        journal: server.journal.clone(),
+        watching: server.backend.watching().to_owned(),
+        worklists: server.backend.overview(),
+        clients: server.clients.list(),
+    })
+}
+
+async fn shutdown(State(server): State<Arc<Server>>) -> Response {
+    server.leave("asked to leave");
+    answered(&Leaving { pid: std::process::id() })
+}

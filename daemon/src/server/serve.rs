@@ -1,0 +1,252 @@
+//! The daemon's main loop: from readiness to the last drain.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use notify::{RecursiveMode, Watcher as _};
+use serde_json::json;
+use stepstone_proto::paths::Layout;
+use stepstone_proto::protocol::{self, RANGE, StartReport};
+use stepstone_proto::state;
+use stepstone_proto::transport::{self, Listener, Stream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
+
+use super::life::{Life, NotBegun};
+use super::{Backend, Server, connections, log, router, start};
+
+/// More connections at a time are refused.
+const CONNECTIONS: usize = 256;
+/// How long a client may say nothing after it connected.
+const SILENCE: Duration = Duration::from_secs(10);
+/// How long the daemon lives without a connection.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+const TICK: Duration = Duration::from_secs(60);
+/// How long accepted work may take once the daemon leaves.
+const DRAIN: Duration = Duration::from_secs(3);
+
+/// Who started this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// `stepstoned --start`, which reads the report from our standard output.
+    Spawned,
+    /// A person or a service manager.
+    Foreground,
+}
+
+/// Lives as the daemon of this user and host. `backend` makes the engine, in the state directory that is given.
+pub fn serve(mode: Mode, backend: impl FnOnce(&Path) -> Arc<dyn Backend>) -> ExitCode {
+    // A daemon of its own session survives the terminal and the process group that started it. Under a service
+    // manager, or by hand, the process may lead a group already; then it stays where it was put.
+    let _ = rustix::process::setsid();
+    let _ = std::env::set_current_dir("/");
+    raise_descriptor_limit();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return start::report(mode, &failed(format!("no event loop: {error}"))),
+    };
+    let code = runtime.block_on(live(mode, backend));
+    // A disk call that still runs does not keep the process; whatever it was doing, the disk is consistent.
+    runtime.shutdown_background();
+    code
+}
+
+fn failed(error: String) -> StartReport {
+    StartReport::Failed { error }
+}
+
+async fn live(mode: Mode, backend: impl FnOnce(&Path) -> Arc<dyn Backend>) -> ExitCode {
+    let begun = async {
+        let signals = Signals::catch().map_err(|error| failed(format!("no signals: {error}")))?;
+        let layout = state::layout().map_err(|error| failed(error.to_string()))?;
+        let (life, listener) = Life::begin(&layout).await.map_err(|why| match why {
+            NotBegun::SomeoneElse { pid } => StartReport::SomeoneElse { pid },
+            NotBegun::Failed(error) => failed(error),
+        })?;
+        Ok::<_, StartReport>((signals, layout, life, listener))
+    };
+    let (signals, layout, life, listener) = match begun.await {
+        Ok(begun) => begun,
+        Err(report) => return start::report(mode, &report),
+    };
+    log::begin(&layout);
+    let journal = state::verify(layout.directory()).ok().map(state::Identity::text);
+    let backend = backend(layout.directory());
+    let server = Server::new(backend, Some(layout.clone()), journal);
+    tracing::info!(
+        version = protocol::VERSION,
+        pid = std::process::id(),
+        socket = %layout.socket().display(),
+        "ready"
+    );
+    write_info(&layout);
+    let code = start::report(mode, &StartReport::Ready { pid: std::process::id() });
+    let house = House { server, life, listener, signals, connections: JoinSet::new() };
+    house.live(idle_limit()).await;
+    code
+}
+
+/// `STEPSTONE_IDLE_SECS`; 0 is never, anything unreadable is the default.
+fn idle_limit() -> Option<Duration> {
+    let given = std::env::var("STEPSTONE_IDLE_SECS").ok().and_then(|text| text.trim().parse().ok());
+    let limit = given.map_or(IDLE, |seconds: u64| Duration::from_secs(seconds.min(u64::from(u32::MAX))));
+    (!limit.is_zero()).then_some(limit)
+}
+
+/// Facts for people who look into the state directory; nothing reads them.
+fn write_info(layout: &Layout) {
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let started = jiff::Timestamp::from_millisecond(i64::try_from(started).unwrap_or_default());
+    let facts = json!({
+        "pid": std::process::id(),
+        "version": protocol::VERSION,
+        "protocol": RANGE.to_string(),
+        "started": started.map(|instant| instant.to_string()).unwrap_or_default(),
+    });
+    if let Err(error) = std::fs::write(layout.info(), format!("{facts:#}\n")) {
+        tracing::warn!("{}: {error}", layout.info().display());
+    }
+}
+
+/// Many connections and worklists need more descriptors than some shells allow at first.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.unwrap_or(4096).min(4096);
+    if limit.current.is_some_and(|current| current < wanted) {
+        limit.current = Some(wanted);
+        // With fewer descriptors it serves fewer clients.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+}
+
+/// The signals that this process has an opinion about.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    /// Caught and ignored. Being caught, they are back to normal in the `git` that this process runs.
+    _ignored: Vec<Signal>,
+}
+
+impl Signals {
+    fn catch() -> std::io::Result<Self> {
+        // A limit on file sizes answers a write with an error instead of ending the process.
+        let too_large = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            _ignored: vec![signal(SignalKind::hangup())?, signal(too_large)?],
+        })
+    }
+}
+
+/// Everything that lives and leaves together.
+struct House {
+    server: Arc<Server>,
+    life: Life,
+    listener: Listener,
+    signals: Signals,
+    connections: JoinSet<()>,
+}
+
+impl House {
+    async fn live(mut self, idle: Option<Duration>) {
+        let (_watcher, mut removed) = watch(&self.life.directories());
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut leaving = self.server.leaving.subscribe();
+        let mut lonely_since = Instant::now();
+        let why = loop {
+            let idle_end = idle.map_or(lonely_since, |idle| lonely_since + idle);
+            let lonely = self.connections.is_empty();
+            tokio::select! {
+                accepted = self.listener.accept() => match accepted {
+                    Ok(stream) => admit(&self.server, &mut self.connections, stream),
+                    Err(error) => {
+                        tracing::warn!("no connection accepted: {error}");
+                        // Out of descriptors: some will be given back.
+                        sleep(Duration::from_millis(100)).await;
+                    }
+                },
+                Some(_) = self.connections.join_next(), if !lonely => lonely_since = Instant::now(),
+                () = sleep_until(idle_end), if lonely && idle.is_some() => break "idle",
+                _ = tick.tick() => {
+                    self.life.touch();
+                    if let Some(why) = self.life.reason_to_leave() {
+                        break why;
+                    }
+                }
+                Some(()) = removed.recv() => {
+                    if let Some(why) = self.life.reason_to_leave() {
+                        break why;
+                    }
+                }
+                _ = leaving.wait_for(Option::is_some) => break "asked to leave",
+                _ = self.signals.terminate.recv() => break "SIGTERM",
+                _ = self.signals.interrupt.recv() => break "SIGINT",
+            }
+        };
+        self.leave(why).await;
+    }
+
+    /// Nobody new is cut off, nobody accepted is forgotten, and the place is free for the next daemon at once.
+    async fn leave(self, why: &'static str) {
+        tracing::info!("leaving: {why}");
+        self.server.leave(why);
+        self.life.unlink();
+        let Self { server, life, listener, mut connections, .. } = self;
+        for stream in listener.close() {
+            admit(&server, &mut connections, stream);
+        }
+        drop(life);
+        let drained = async {
+            while connections.join_next().await.is_some() {}
+            server.work.done().await;
+            Arc::clone(&server.backend).finish().await;
+        };
+        if timeout(DRAIN, drained).await.is_err() {
+            tracing::warn!("left with work unfinished after {} s", DRAIN.as_secs());
+        }
+        tracing::info!("gone");
+    }
+}
+
+/// Serves a new connection, if it is one of ours and there is room.
+fn admit(server: &Arc<Server>, connections: &mut JoinSet<()>, stream: Stream) {
+    match transport::peer(&stream) {
+        Ok(peer) if peer.uid == state::uid() => {}
+        Ok(peer) => return tracing::warn!("user {} was refused", peer.uid),
+        Err(error) => return tracing::warn!("a client without credentials was refused: {error}"),
+    }
+    if connections.len() >= CONNECTIONS {
+        return tracing::warn!("more than {CONNECTIONS} connections; one was refused");
+    }
+    let routes = router(Arc::clone(server));
+    connections.spawn(connections::connection(Arc::clone(server), routes, stream, Some(SILENCE)));
+}
+
+/// Tells when something is removed from one of these directories. Where the system does not tell, the minute tick
+/// finds out.
+fn watch(directories: &[&Path]) -> (Option<notify::RecommendedWatcher>, mpsc::Receiver<()>) {
+    let (sender, receiver) = mpsc::channel(1);
+    let tell = move |event: notify::Result<notify::Event>| {
+        use notify::EventKind::{Modify, Remove};
+        use notify::event::ModifyKind::Name;
+        let matters = event.is_ok_and(|event| matches!(event.kind, Remove(_) | Modify(Name(_))));
+        if matters {
+            // One waiting message is enough.
+            let _ = sender.try_send(());
+        }
+    };
+    let watcher = notify::recommended_watcher(tell).and_then(|mut watcher| {
+        for directory in directories {
+            watcher.watch(directory, RecursiveMode::NonRecursive)?;
+        }
+        Ok(watcher)
+    });
+    (watcher.ok(), receiver)
+}
