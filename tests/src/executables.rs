@@ -48,13 +48,13 @@ pub fn executables() -> &'static Executables {
     static BUILT: OnceLock<Executables> = OnceLock::new();
     BUILT.get_or_init(|| {
         let place = Place::of(&std::env::current_exe().expect("the running executable has a path"));
-        let marker = std::env::var("NEXTEST_RUN_ID")
-            .ok()
-            .map(|run| place.output.join(format!(".stepstone-built-{run}")));
-        if !marker.as_ref().is_some_and(|marker| marker.exists()) {
+        // The run that they were last built for, where the runner names its runs.
+        let marker = place.output.join(".stepstone-built-for");
+        let run = std::env::var("NEXTEST_RUN_ID").ok();
+        if run.is_none() || std::fs::read_to_string(&marker).ok() != run {
             build(&place);
-            if let Some(marker) = marker {
-                std::fs::write(&marker, "").expect("a marker can be written beside the executables");
+            if let Some(run) = run {
+                std::fs::write(&marker, run).expect("a marker can be written beside the executables");
             }
         }
         Executables::within(&place.output)
