@@ -215,6 +215,11 @@ impl Sandbox {
         Session::new(self.command(&self.executables.mcp))
     }
 
+    /// An MCP session to be, with another program as the server.
+    pub fn session_of(&self, program: impl AsRef<std::ffi::OsStr>) -> Session {
+        Session::new(self.command(program))
+    }
+
     /// An MCP session in the repository.
     ///
     /// # Panics

@@ -5,6 +5,7 @@ mod build;
 mod demo;
 mod docs;
 mod install;
+mod npm;
 mod say;
 mod sizes;
 mod soak;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use stepstone_tests::Executables;
 
 fn main() -> ExitCode {
     let outcome = match arguments().get_matches().subcommand() {
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
         Some(("docs", given)) => docs::run(given.get_flag("check")),
         Some(("install", given)) => prefix(given).and_then(|prefix| install::install(&prefix)),
         Some(("uninstall", given)) => prefix(given).and_then(|prefix| install::uninstall(&prefix)),
+        Some(("npm", given)) => npm(given),
         Some(("sizes", _)) => sizes::run(),
         Some(("soak", given)) => soak(given),
         _ => Ok(()),
@@ -35,11 +38,7 @@ fn main() -> ExitCode {
 }
 
 fn arguments() -> Command {
-    let prefix = Arg::new("prefix")
-        .long("prefix")
-        .value_name("DIR")
-        .value_parser(value_parser!(PathBuf))
-        .help("Where bin/ and share/ are; ~/.local unless given");
+    let prefix = path_argument("prefix", "Where bin/ and share/ are; ~/.local unless given");
     Command::new("cargo xtask")
         .about("What a contributor or packager would otherwise script")
         .subcommand_required(true)
@@ -56,6 +55,10 @@ fn arguments() -> Command {
                 .about("Build for release and install executables, completions, man page and skill")
                 .arg(prefix.clone()),
             Command::new("uninstall").about("Remove what install put there").arg(prefix),
+            Command::new("npm")
+                .about("Lay out the npm packages: the launcher and this platform's programs")
+                .arg(path_argument("out", "Where to put them").required(true))
+                .arg(path_argument("executables", "Built executables to take, instead of a release build")),
             Command::new("soak")
                 .about("Run clients of all kinds under kills, checkouts and foreign writers, and check the books")
                 .arg(
@@ -74,6 +77,19 @@ fn arguments() -> Command {
                 ),
             Command::new("sizes").about("Build for release and hold the executables to their size limits"),
         ])
+}
+
+fn path_argument(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("DIR").value_parser(value_parser!(PathBuf)).help(help)
+}
+
+fn npm(given: &ArgMatches) -> anyhow::Result<()> {
+    let executables = match given.get_one::<PathBuf>("executables") {
+        Some(directory) => Executables::within(directory),
+        None => build::release()?,
+    };
+    let out = given.get_one::<PathBuf>("out").ok_or_else(|| anyhow::anyhow!("say where with --out DIR"))?;
+    npm::lay_out(&executables, out)
 }
 
 fn prefix(given: &ArgMatches) -> anyhow::Result<PathBuf> {
