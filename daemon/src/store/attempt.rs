@@ -1,0 +1,463 @@
+//! One attempt to carry out what waits: both locks, fresh content, decisions, one replacement. All of it is one
+//! blocking step, so nothing of ours comes between the last check and the rename.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use stepstone_proto::envelope::Envelope;
+use tokio::sync::oneshot;
+
+use super::commit::{Replaced, Replacement};
+use super::content::{self, Content};
+use super::disk::{Disk, since_1970_ns};
+use super::journal::{Index, Journal, Record, Remembered};
+use super::kernel_lock::KernelLock;
+use super::lock_directory::{self, LockDirectory, Pulse, Taken};
+use super::place::Place;
+use super::{Job, StoreError, Verdict};
+use crate::roadmap::Roadmap;
+
+/// How long a change waits for locks in all.
+pub(super) const PATIENCE: Duration = Duration::from_secs(12);
+
+/// How often a file that changes between decision and replacement is decided on again.
+const ROUNDS: usize = 100;
+
+/// A change that waits for its turn.
+pub(super) struct Pending {
+    pub(super) job: Job,
+    pub(super) reply: oneshot::Sender<Result<Envelope, StoreError>>,
+    pub(super) since: Instant,
+    /// What the look without locks decided, when that was no change: only the journal may know better.
+    pub(super) prepared: Option<Envelope>,
+}
+
+/// A change with its answer.
+pub(super) type Answered = (Pending, Result<Envelope, StoreError>);
+
+/// What an owner works with. It is lent to each attempt.
+#[derive(Debug)]
+pub(super) struct Workbench {
+    pub(super) disk: Disk,
+    pub(super) state_dir: Option<PathBuf>,
+    /// For the refreshing of the lock directory while an attempt runs.
+    pub(super) pulse: Pulse,
+    pub(super) index: Index,
+    pub(super) known: Option<Arc<Content>>,
+    /// Directories whose names may not have reached the disk yet.
+    pub(super) unsynced: Vec<PathBuf>,
+    /// Left-overs of dead engines have been looked for.
+    pub(super) cleaned: bool,
+}
+
+/// How an attempt ended.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) answers: Vec<Answered>,
+    /// What must be tried again, because somebody else holds this lock.
+    pub(super) left: Vec<Pending>,
+    pub(super) lock: Option<PathBuf>,
+    /// Where the file turned out to be.
+    pub(super) place: Option<Place>,
+    /// The file was replaced.
+    pub(super) replaced: bool,
+}
+
+/// Tries to carry out a batch on the goal file at `path` (links resolved).
+pub(super) fn attempt(bench: &mut Workbench, path: &Path, batch: Vec<Pending>) -> Outcome {
+    let mut run = Run { bench, outcome: Outcome::default() };
+    if let Err((error, failed)) = run.carry_out(path, batch) {
+        run.fail(failed, &error);
+    }
+    run.outcome
+}
+
+type Failed = (StoreError, Vec<Pending>);
+
+struct Run<'a> {
+    bench: &'a mut Workbench,
+    outcome: Outcome,
+}
+
+/// What an attempt decided on one change.
+enum Decided {
+    Answer(Result<Envelope, StoreError>),
+    Write(Envelope),
+    /// The same key as an earlier change of the batch.
+    SameAs(usize),
+}
+
+impl Run<'_> {
+    fn fail(&mut self, failed: Vec<Pending>, error: &StoreError) {
+        self.outcome.answers.extend(failed.into_iter().map(|pending| (pending, Err(error.clone()))));
+    }
+
+    fn busy(&mut self, lock: PathBuf, left: Vec<Pending>) {
+        self.outcome.lock = Some(lock);
+        self.outcome.left = left;
+    }
+
+    fn carry_out(&mut self, path: &Path, batch: Vec<Pending>) -> Result<(), Failed> {
+        let batch = self.only_wanted(batch);
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let (place, kernel) = match self.enter(path, &batch) {
+            Ok(entered) => entered,
+            Err(Closed::Held(lock)) => {
+                self.busy(lock, batch);
+                return Ok(());
+            }
+            Err(Closed::Failed(error)) => return Err((error, batch)),
+        };
+        self.outcome.place = Some(place.clone());
+        // Lent to the journal for the rest of this attempt.
+        let mut index = std::mem::take(&mut self.bench.index);
+        let result = self.under_kernel_lock(&place, kernel, &mut index, batch);
+        self.bench.index = index;
+        result
+    }
+
+    /// Who is gone gets nothing done.
+    fn only_wanted(&mut self, batch: Vec<Pending>) -> Vec<Pending> {
+        let (wanted, gone): (Vec<_>, Vec<_>) = batch.into_iter().partition(|pending| (pending.job.wanted)());
+        self.fail(gone, &StoreError::Abandoned);
+        wanted
+    }
+
+    /// Makes the directory if something may be written, and takes the kernel lock of what is then there.
+    fn enter(&mut self, path: &Path, batch: &[Pending]) -> Result<(Place, Option<KernelLock>), Closed> {
+        let writes = batch.iter().any(|pending| pending.prepared.is_none());
+        let find = || match Place::of(path) {
+            Ok(place) if place.target == path => Ok(place),
+            // A link was put there since the asker was told where the file is. It may lead anywhere.
+            Ok(_) => Err(Closed::Failed(StoreError::Unsteady { path: path.to_owned() })),
+            Err(error) => Err(Closed::Failed(StoreError::disk(path, "find", path, error))),
+        };
+        let mut place = find()?;
+        for _ in 0..ROUNDS {
+            if writes {
+                for directory in place.missing_directories() {
+                    self.make_directory(path, &directory)?;
+                }
+                place = find()?;
+            }
+            let kernel = self.take_kernel_lock(&place)?;
+            // The directory may have been replaced before it was locked.
+            let again = find()?;
+            if again.key == place.key && (!writes || again.missing_directories().is_empty()) {
+                return Ok((again, kernel));
+            }
+            place = again;
+        }
+        Err(Closed::Failed(StoreError::Unsteady { path: path.to_owned() }))
+    }
+
+    fn make_directory(&mut self, path: &Path, directory: &Path) -> Result<(), Closed> {
+        match self.bench.disk.make_directory(directory) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                return Err(Closed::Failed(StoreError::disk(path, "make the directory", directory, error)));
+            }
+            // Its name in its parent has to reach the disk before a change in it is acknowledged.
+            Ok(()) => self.bench.unsynced.extend(directory.parent().map(Path::to_owned)),
+        }
+        Ok(())
+    }
+
+    /// Without a state directory that can be written there is none, and the lock directory has to be enough.
+    fn take_kernel_lock(&self, place: &Place) -> Result<Option<KernelLock>, Closed> {
+        let Some(state_dir) = &self.bench.state_dir else { return Ok(None) };
+        match KernelLock::take(&self.bench.disk, state_dir, &place.key) {
+            Ok(Some(lock)) => Ok(Some(lock)),
+            Ok(None) => Err(Closed::Held(state_dir.join("locks").join(place.key.file_name()))),
+            Err(error) => {
+                tracing::warn!(path = %state_dir.display(), %error, "working without kernel lock and journal");
+                Ok(None)
+            }
+        }
+    }
+
+    fn under_kernel_lock(
+        &mut self,
+        place: &Place,
+        mut kernel: Option<KernelLock>,
+        index: &mut Index,
+        batch: Vec<Pending>,
+    ) -> Result<(), Failed> {
+        let disk = self.bench.disk.clone();
+        let mut journal = match self.open_journal(&disk, place, kernel.is_some(), index) {
+            Ok(journal) => journal,
+            Err(error) => return Err((error, batch)),
+        };
+        let batch = self.answer_remembered(place, journal.as_ref(), batch);
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let folder = place.folder();
+        let taken = LockDirectory::take(&disk, folder, kernel.as_mut(), &self.bench.pulse);
+        let lock = folder.join(lock_directory::NAME);
+        let held = match taken {
+            Ok(Taken::Held(held)) => held,
+            Ok(Taken::Busy) => {
+                self.busy(lock, batch);
+                return Ok(());
+            }
+            Err(error) => {
+                return Err((StoreError::disk(&place.target, "make the lock", &lock, error), batch));
+            }
+        };
+        if let Some(kernel) = &kernel
+            && (!self.bench.cleaned || held.took_over || kernel.left_behind.is_some())
+        {
+            super::commit::clean(&disk, place);
+            self.bench.cleaned = true;
+        }
+        let result = self.decide_and_replace(place, &held, journal.as_mut(), batch);
+        if let Some(journal) = &mut journal {
+            journal.compact();
+        }
+        held.release(kernel.as_mut());
+        result
+    }
+
+    fn open_journal<'j>(
+        &self,
+        disk: &'j Disk,
+        place: &Place,
+        locked: bool,
+        index: &'j mut Index,
+    ) -> Result<Option<Journal<'j>>, StoreError> {
+        let Some(state_dir) = self.bench.state_dir.as_deref().filter(|_| locked) else { return Ok(None) };
+        let mut journal = match Journal::open(disk, state_dir, &place.key, index, now_ms()) {
+            Ok(journal) => journal,
+            Err(error) => {
+                tracing::warn!(path = %state_dir.display(), %error, "working without a journal");
+                return Ok(None);
+            }
+        };
+        let settled = journal.settle(place.folder(), || {
+            let content = content::fresh(disk, &place.target, self.bench.known.as_ref())?;
+            Ok(content.roadmap(&place.target)?.revision())
+        });
+        match settled {
+            Ok(()) => Ok(Some(journal)),
+            Err(Unsettled::File(error)) => Err(error),
+            Err(Unsettled::Journal(error)) => {
+                Err(StoreError::disk(&place.target, "settle the journal in", state_dir, error))
+            }
+        }
+    }
+
+    /// Answers what was done before under the same key, and what needed no more than this look.
+    fn answer_remembered(
+        &mut self,
+        place: &Place,
+        journal: Option<&Journal<'_>>,
+        batch: Vec<Pending>,
+    ) -> Vec<Pending> {
+        let mut left = Vec::with_capacity(batch.len());
+        for mut pending in batch {
+            let remembered = match (&journal, &pending.job.key) {
+                (Some(journal), Some(key)) => journal.look_up(key),
+                _ => Ok(Remembered::New),
+            };
+            let answer = match remembered {
+                Ok(Remembered::Answered(envelope)) => Ok(replayed(*envelope)),
+                Ok(Remembered::Otherwise) => Err(StoreError::KeyUsed),
+                Err(error) => {
+                    Err(StoreError::disk(&place.target, "read the journal of", &place.target, error))
+                }
+                Ok(Remembered::New) => match pending.prepared.take() {
+                    Some(envelope) => Ok(envelope),
+                    None => {
+                        left.push(pending);
+                        continue;
+                    }
+                },
+            };
+            self.outcome.answers.push((pending, answer));
+        }
+        left
+    }
+
+    fn decide_and_replace(
+        &mut self,
+        place: &Place,
+        held: &LockDirectory,
+        mut journal: Option<&mut Journal<'_>>,
+        mut batch: Vec<Pending>,
+    ) -> Result<(), Failed> {
+        for _ in 0..ROUNDS {
+            let fresh = content::fresh(&self.bench.disk, &place.target, self.bench.known.as_ref());
+            let found = fresh.and_then(|content| {
+                self.bench.known = Some(Arc::clone(&content));
+                let roadmap = content.roadmap(&place.target)?.clone();
+                Ok((content, roadmap))
+            });
+            let (content, roadmap) = match found {
+                Ok(found) => found,
+                Err(error) => return Err((error, batch)),
+            };
+            let (decided, next) = decide(&mut batch, roadmap);
+            let Some(next) = next else {
+                self.answer(batch, decided, None);
+                return Ok(());
+            };
+            let revision = next.revision();
+            let mut replacement =
+                Replacement { bench: self.bench, place, held, journal: journal.as_deref_mut() };
+            let records = |temporary: &str| records(&batch, &decided, temporary, revision);
+            match replacement.make(&content, next, records) {
+                Ok(Replaced::Done { durable }) => {
+                    self.outcome.replaced = true;
+                    self.answer(batch, decided, Some(durable));
+                    return Ok(());
+                }
+                Ok(Replaced::Changed) => {}
+                Ok(Replaced::LockLost) => {
+                    self.busy(place.folder().join(lock_directory::NAME), batch);
+                    return Ok(());
+                }
+                Err(error) => {
+                    self.answer_up_to_change(batch, decided, &error);
+                    return Ok(());
+                }
+            }
+        }
+        Err((StoreError::Unsteady { path: place.target.clone() }, batch))
+    }
+
+    /// Answers a batch whose changes, if there are any, have been made.
+    fn answer(&mut self, batch: Vec<Pending>, decided: Vec<Decided>, durable: Option<bool>) {
+        let written: Vec<Option<Envelope>> =
+            decided.iter().map(|decided| written(decided, durable)).collect();
+        for (pending, decided) in batch.into_iter().zip(decided) {
+            let answer = match decided {
+                Decided::Answer(answer) => answer,
+                Decided::Write(mut envelope) => {
+                    mark(&mut envelope, durable);
+                    Ok(envelope)
+                }
+                Decided::SameAs(first) => match written.get(first).cloned().flatten() {
+                    Some(envelope) => Ok(replayed(envelope)),
+                    None => Err(StoreError::KeyUsed),
+                },
+            };
+            self.outcome.answers.push((pending, answer));
+        }
+    }
+
+    /// The replacement failed: what was decided before the first change stands, everything from it on does not.
+    fn answer_up_to_change(&mut self, batch: Vec<Pending>, decided: Vec<Decided>, error: &StoreError) {
+        let mut failed = false;
+        for (pending, decided) in batch.into_iter().zip(decided) {
+            let answer = match decided {
+                Decided::Answer(answer) if !failed => answer,
+                _ => {
+                    failed = true;
+                    Err(error.clone())
+                }
+            };
+            self.outcome.answers.push((pending, answer));
+        }
+    }
+}
+
+/// Why an attempt did not come as far as the journal.
+enum Closed {
+    Held(PathBuf),
+    Failed(StoreError),
+}
+
+enum Unsettled {
+    Journal(io::Error),
+    File(StoreError),
+}
+
+impl From<io::Error> for Unsettled {
+    fn from(error: io::Error) -> Self {
+        Self::Journal(error)
+    }
+}
+
+impl From<StoreError> for Unsettled {
+    fn from(error: StoreError) -> Self {
+        Self::File(error)
+    }
+}
+
+/// Decides a batch in order, each change on what the one before left. The new roadmap, if there is one.
+fn decide(batch: &mut [Pending], roadmap: Roadmap) -> (Vec<Decided>, Option<Roadmap>) {
+    let mut current = roadmap;
+    let mut changed = false;
+    let mut keys: HashMap<String, (String, usize)> = HashMap::new();
+    let mut decided = Vec::with_capacity(batch.len());
+    for (position, pending) in batch.iter_mut().enumerate() {
+        if !(pending.job.wanted)() {
+            decided.push(Decided::Answer(Err(StoreError::Abandoned)));
+            continue;
+        }
+        let key = pending.job.key.as_ref();
+        if let Some((digest, first)) = key.and_then(|key| keys.get(&key.key)) {
+            let same = key.is_some_and(|key| key.digest == *digest);
+            decided.push(if same {
+                Decided::SameAs(*first)
+            } else {
+                Decided::Answer(Err(StoreError::KeyUsed))
+            });
+            continue;
+        }
+        match (pending.job.decide)(&current, now_ms()) {
+            Verdict::Answer(envelope) => decided.push(Decided::Answer(Ok(envelope))),
+            Verdict::Write { next, envelope } => {
+                if let Some(key) = &pending.job.key {
+                    keys.insert(key.key.clone(), (key.digest.clone(), position));
+                }
+                current = next;
+                changed = true;
+                decided.push(Decided::Write(envelope));
+            }
+        }
+    }
+    (decided, changed.then_some(current))
+}
+
+fn records(batch: &[Pending], decided: &[Decided], temporary: &str, revision: u64) -> Vec<Record> {
+    let at_ms = now_ms();
+    let pairs = batch.iter().zip(decided);
+    pairs
+        .filter_map(|(pending, decided)| match (&pending.job.key, decided) {
+            (Some(key), Decided::Write(envelope)) => {
+                Some(Record::new(key, at_ms, revision, temporary, envelope))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn written(decided: &Decided, durable: Option<bool>) -> Option<Envelope> {
+    let Decided::Write(envelope) = decided else { return None };
+    let mut envelope = envelope.clone();
+    mark(&mut envelope, durable);
+    Some(envelope)
+}
+
+fn mark(envelope: &mut Envelope, durable: Option<bool>) {
+    if durable == Some(false) {
+        envelope.meta.durability = Some("unsynced".to_owned());
+    }
+}
+
+fn replayed(mut envelope: Envelope) -> Envelope {
+    envelope.meta.replayed = true;
+    envelope
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now_ms() -> i64 {
+    i64::try_from(since_1970_ns(SystemTime::now()) / 1_000_000).unwrap_or(i64::MAX)
+}

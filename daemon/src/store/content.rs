@@ -1,0 +1,126 @@
+//! Reading a goal file: by its stamp, and the bytes only when the stamp says nothing.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::StoreError;
+use super::disk::{Disk, since_1970_ns};
+use super::stamp::{Facts, Kind, Stamp};
+use crate::roadmap::{Defect, Roadmap};
+
+/// The largest goal file, in bytes.
+pub(super) const LIMIT: u64 = 64 << 20;
+
+/// How often a file that changes while it is read is read again.
+const TRIES: usize = 20;
+
+/// A goal file as it was found.
+#[derive(Debug, Clone)]
+pub(super) struct Content {
+    /// `None`: there is no file.
+    pub(super) file: Option<Facts>,
+    /// The stamp was old when it was taken: as long as it stays the same, so does the content.
+    settled: bool,
+    pub(super) bytes: Arc<[u8]>,
+    /// What the bytes say.
+    pub(super) roadmap: Result<Roadmap, Arc<Defect>>,
+}
+
+impl Content {
+    /// No file: an empty roadmap.
+    fn missing() -> Self {
+        Self { file: None, settled: false, bytes: Arc::from([]), roadmap: Ok(Roadmap::empty()) }
+    }
+
+    /// What a file holds that this process has just written.
+    pub(super) fn written(file: Facts, bytes: Vec<u8>, roadmap: Roadmap) -> Self {
+        // Written a moment ago, so the stamp is young: the next look compares the bytes.
+        Self { file: Some(file), settled: false, bytes: bytes.into(), roadmap: Ok(roadmap) }
+    }
+
+    /// The roadmap, or what is wrong with the file at `path`.
+    pub(super) fn roadmap(&self, path: &Path) -> Result<&Roadmap, StoreError> {
+        self.roadmap
+            .as_ref()
+            .map_err(|defect| StoreError::Content { path: path.to_owned(), defect: Arc::clone(defect) })
+    }
+
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        self.file.map(|file| file.stamp)
+    }
+}
+
+/// What the file holds now. `known` is what was found before; it stands as long as the file is the same, and is
+/// parsed again only when the bytes differ.
+pub(super) fn fresh(
+    disk: &Disk,
+    path: &Path,
+    known: Option<&Arc<Content>>,
+) -> Result<Arc<Content>, StoreError> {
+    let looked = match disk.look(path) {
+        Ok(facts) => facts,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(missing(known)),
+        Err(error) => return Err(StoreError::disk(path, "look at", path, error)),
+    };
+    check_kind(path, &looked)?;
+    if let Some(known) = known.filter(|known| known.settled && known.stamp() == Some(looked.stamp)) {
+        return Ok(Arc::clone(known));
+    }
+    for _ in 0..TRIES {
+        let Some(found) = read(disk, path)? else { return Ok(missing(known)) };
+        let Some((file, settled, bytes)) = found else { continue };
+        if let Some(known) = known.filter(|known| known.file.is_some() && *known.bytes == *bytes) {
+            let known = Content { file: Some(file), settled, ..known.as_ref().clone() };
+            return Ok(Arc::new(known));
+        }
+        let roadmap = Roadmap::parse(&bytes).map_err(Arc::new);
+        return Ok(Arc::new(Content { file: Some(file), settled, bytes: bytes.into(), roadmap }));
+    }
+    Err(StoreError::Unsteady { path: path.to_owned() })
+}
+
+fn missing(known: Option<&Arc<Content>>) -> Arc<Content> {
+    match known {
+        Some(known) if known.file.is_none() => Arc::clone(known),
+        _ => Arc::new(Content::missing()),
+    }
+}
+
+type Found = (Facts, bool, Vec<u8>);
+
+/// `None`: there is no file. `Some(None)`: it changed meanwhile.
+fn read(disk: &Disk, path: &Path) -> Result<Option<Option<Found>>, StoreError> {
+    let file = match disk.open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(StoreError::disk(path, "open", path, error)),
+    };
+    let inspect =
+        || disk.inspect(&file, path).map_err(|error| StoreError::disk(path, "look at", path, error));
+    let now = since_1970_ns(SystemTime::now());
+    let before = inspect()?;
+    check_kind(path, &before)?;
+    let size = before.stamp.size;
+    let bytes = disk
+        .read(&file, path, size, LIMIT + 1)
+        .map_err(|error| StoreError::disk(path, "read", path, error))?;
+    let after = inspect()?;
+    if before.stamp != after.stamp || bytes.len() as u64 != size {
+        check_kind(path, &after)?;
+        return Ok(Some(None));
+    }
+    let settled = !before.stamp.is_young(now) && !Disk::is_remote(&file);
+    Ok(Some(Some((after, settled, bytes))))
+}
+
+fn check_kind(path: &Path, facts: &Facts) -> Result<(), StoreError> {
+    if facts.kind != Kind::File {
+        return Err(StoreError::NotAFile { path: path.to_owned(), found: facts.kind.name() });
+    }
+    if facts.stamp.size > LIMIT {
+        return Err(StoreError::TooLarge { path: path.to_owned(), size: facts.stamp.size });
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! The lock between our own engines: a file in the state directory, locked by the kernel and let go by it when its
+//! holder ends in whatever way.
+//!
+//! In the file stands the identity of the lock directory that the last holder made. A next holder that finds exactly
+//! that directory knows that its maker is dead, for it holds the maker's kernel lock.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::disk::Disk;
+use super::place::Key;
+use super::stamp::Facts;
+
+/// Which directory somebody made. Without a creation time an inode number may have been used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Identity {
+    device: u64,
+    inode: u64,
+    born_ns: i128,
+}
+
+impl Identity {
+    pub(super) fn of(facts: &Facts) -> Option<Self> {
+        let born_ns = facts.born_ns?;
+        Some(Self { device: facts.stamp.device, inode: facts.stamp.inode, born_ns })
+    }
+}
+
+/// The record's length: always the same, so that a shorter one leaves nothing of a longer one behind.
+const RECORD: usize = 192;
+
+/// Held as long as it lives.
+#[derive(Debug)]
+pub(super) struct KernelLock {
+    disk: Disk,
+    file: File,
+    path: PathBuf,
+    /// The lock directory of a holder that did not remove it.
+    pub(super) left_behind: Option<Identity>,
+}
+
+impl KernelLock {
+    /// Takes the lock of a worklist. `None`: another engine has it.
+    pub(super) fn take(disk: &Disk, state_dir: &Path, key: &Key) -> io::Result<Option<Self>> {
+        let path = state_dir.join("locks").join(key.file_name());
+        loop {
+            let file = match disk.open_lock(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    make_private_directory(&state_dir.join("locks"))?;
+                    disk.open_lock(&path)?
+                }
+                other => other?,
+            };
+            if !disk.try_lock(&file, &path)? {
+                return Ok(None);
+            }
+            // Something may have cleaned the directory between opening and locking: then this is nobody's lock.
+            let held = disk.inspect(&file, &path)?.stamp;
+            if disk.look(&path).is_ok_and(|found| found.stamp.is_same_file(&held)) {
+                let left_behind = read_record(disk, &file, &path);
+                return Ok(Some(Self { disk: disk.clone(), file, path, left_behind }));
+            }
+        }
+    }
+
+    /// Writes down which lock directory this holder makes.
+    pub(super) fn record(&mut self, identity: Identity) -> io::Result<()> {
+        let mut record = serde_json::to_vec(&identity)?;
+        record.resize(RECORD - 1, b' ');
+        record.push(b'\n');
+        self.disk.record(&self.file, &self.path, &record)
+    }
+
+    /// There is no lock directory of ours any more.
+    pub(super) fn clear(&mut self) {
+        self.left_behind = None;
+        let mut blank = vec![b' '; RECORD - 1];
+        blank.push(b'\n');
+        if let Err(error) = self.disk.record(&self.file, &self.path, &blank) {
+            // Harmless: the identity names a directory that does not exist any more.
+            tracing::warn!(path = %self.path.display(), %error, "a lock's record was not cleared");
+        }
+    }
+}
+
+fn read_record(disk: &Disk, file: &File, path: &Path) -> Option<Identity> {
+    let record = disk.read(file, path, RECORD as u64, RECORD as u64).ok()?;
+    serde_json::from_slice(&record).ok()
+}
+
+/// A directory in the state directory, for the user alone.
+pub(super) fn make_private_directory(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    match std::fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}

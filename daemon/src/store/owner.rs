@@ -1,0 +1,358 @@
+//! The task that owns one worklist: its parsed state, who waits for a look at it, and the queue of changes.
+//!
+//! Whatever touches the disk runs beside the task: at most one look and one attempt at a time. A look begins after
+//! everybody who waits for it has asked, so what it finds is fresh for all of them.
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use stepstone_proto::envelope::Envelope;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::Sleep;
+
+use super::attempt::{self, Outcome, PATIENCE, Pending, Workbench};
+use super::content::{self, Content};
+use super::disk::Disk;
+use super::place::{Key, Place};
+use super::{Job, Registry, Snapshot, StoreError, StoreOverview, Verdict, lock, lock_directory};
+
+/// A worklist that nobody asked about for this long is dropped from memory.
+const UNUSED: Duration = Duration::from_secs(10 * 60);
+/// The first and the longest pause between two attempts at a held lock.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
+/// Somebody else who held the lock this recently is likely to want it again.
+const RECENT: Duration = Duration::from_secs(2);
+
+/// What an owner is asked.
+pub(super) enum Ask {
+    Read { place: Place, reply: oneshot::Sender<Result<Snapshot, StoreError>> },
+    Change { place: Place, job: Job, reply: oneshot::Sender<Result<Envelope, StoreError>> },
+    Finish(oneshot::Sender<()>),
+}
+
+type Reader = oneshot::Sender<Result<Snapshot, StoreError>>;
+type Attempted = (Workbench, Outcome, Duration);
+
+/// What a look without locks found, and what it decided on the changes that came since the last one.
+struct Looked {
+    content: Result<Arc<Content>, StoreError>,
+    readers: Vec<Reader>,
+    answered: Vec<attempt::Answered>,
+    to_do: Vec<Pending>,
+}
+
+pub(super) struct Owner {
+    registry: Arc<Registry>,
+    key: Key,
+    /// The file, links resolved: as of the last who asked.
+    path: PathBuf,
+    asks: mpsc::UnboundedReceiver<Ask>,
+    overview: Arc<Mutex<StoreOverview>>,
+    known: Option<Arc<Content>>,
+    readers: Vec<Reader>,
+    newcomers: Vec<Pending>,
+    look: Option<JoinHandle<Looked>>,
+    queue: Vec<Pending>,
+    /// Not there while it is lent to an attempt.
+    bench: Option<Workbench>,
+    attempt: Option<JoinHandle<Attempted>>,
+    /// No attempt before this is over.
+    rest: Option<Pin<Box<Sleep>>>,
+    /// Attempts in a row that met a held lock.
+    refused: u32,
+    last_refused: Option<Instant>,
+    finishers: Vec<oneshot::Sender<()>>,
+}
+
+impl Owner {
+    pub(super) fn new(
+        registry: Arc<Registry>,
+        place: &Place,
+        asks: mpsc::UnboundedReceiver<Ask>,
+        overview: Arc<Mutex<StoreOverview>>,
+    ) -> Self {
+        Self {
+            key: place.key.clone(),
+            path: place.target.clone(),
+            asks,
+            overview,
+            known: None,
+            readers: Vec::new(),
+            newcomers: Vec::new(),
+            look: None,
+            queue: Vec::new(),
+            bench: Some(bench(&registry)),
+            attempt: None,
+            rest: None,
+            refused: 0,
+            last_refused: None,
+            finishers: Vec::new(),
+            registry,
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        let mut closed = false;
+        loop {
+            self.start_look();
+            self.start_attempt();
+            let idle = self.is_idle();
+            if idle {
+                for finisher in self.finishers.drain(..) {
+                    let _ = finisher.send(());
+                }
+                if closed {
+                    return;
+                }
+            }
+            tokio::select! {
+                ask = self.asks.recv(), if !closed => match ask {
+                    // Whatever else has come by now shares the look.
+                    Some(ask) => {
+                        self.take(ask);
+                        while let Ok(ask) = self.asks.try_recv() {
+                            self.take(ask);
+                        }
+                    }
+                    None => closed = true,
+                },
+                looked = ended(&mut self.look) => {
+                    self.look = None;
+                    self.looked(looked);
+                }
+                attempted = ended(&mut self.attempt) => {
+                    self.attempt = None;
+                    self.attempted(attempted);
+                }
+                () = over(&mut self.rest) => self.rest = None,
+                () = tokio::time::sleep(UNUSED), if idle => {
+                    if self.registry.retire(&self.key, &self.overview) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.readers.is_empty()
+            && self.newcomers.is_empty()
+            && self.queue.is_empty()
+            && self.look.is_none()
+            && self.attempt.is_none()
+    }
+
+    fn take(&mut self, ask: Ask) {
+        match ask {
+            Ask::Read { place, reply } => {
+                self.path = place.target;
+                self.readers.push(reply);
+            }
+            Ask::Change { place, job, reply } => {
+                self.path = place.target;
+                self.newcomers.push(Pending { job, reply, since: Instant::now(), prepared: None });
+                self.count();
+            }
+            Ask::Finish(finisher) => self.finishers.push(finisher),
+        }
+    }
+
+    fn count(&self) {
+        lock(&self.overview).queued = self.newcomers.len() + self.queue.len();
+    }
+
+    fn start_look(&mut self) {
+        if self.look.is_some() || (self.readers.is_empty() && self.newcomers.is_empty()) {
+            return;
+        }
+        let readers = std::mem::take(&mut self.readers);
+        let newcomers = std::mem::take(&mut self.newcomers);
+        let (disk, path, known) = (self.registry.disk.clone(), self.path.clone(), self.known.clone());
+        let has_journal = self.registry.settings.state_dir.is_some();
+        self.look = Some(tokio::task::spawn_blocking(move || {
+            let content = content::fresh(&disk, &path, known.as_ref());
+            let (answered, to_do) = look_at_changes(&content, newcomers, has_journal, &path);
+            Looked { content, readers, answered, to_do }
+        }));
+    }
+
+    fn looked(&mut self, looked: Result<Looked, JoinError>) {
+        // Who asked a look that broke off is told so by the end of its channel.
+        let Ok(Looked { content, readers, answered, to_do }) = looked else { return };
+        let snapshot = content.as_ref().map_err(Clone::clone).and_then(|content| {
+            let roadmap = content.roadmap(&self.path)?.clone();
+            Ok(Snapshot { roadmap, exists: content.file.is_some() })
+        });
+        for reader in readers {
+            let _ = reader.send(snapshot.clone());
+        }
+        answer(answered);
+        self.queue.extend(to_do);
+        if let Ok(content) = content {
+            self.know(Some(content));
+        }
+        self.count();
+    }
+
+    fn know(&mut self, content: Option<Arc<Content>>) {
+        self.known = content;
+        if let Some(Ok(roadmap)) = self.known.as_ref().map(|content| content.roadmap.as_ref()) {
+            let mut overview = lock(&self.overview);
+            overview.revision = roadmap.revision();
+            overview.goals = roadmap.len();
+        }
+    }
+
+    fn start_attempt(&mut self) {
+        if self.queue.is_empty() || self.attempt.is_some() || self.rest.is_some() {
+            return;
+        }
+        let batch = std::mem::take(&mut self.queue);
+        let mut bench = self.bench.take().unwrap_or_else(|| bench(&self.registry));
+        bench.known = self.known.clone();
+        let path = self.path.clone();
+        let refreshing = tokio::spawn(refresh(bench.disk.clone(), Arc::clone(&bench.pulse)));
+        self.attempt = Some(tokio::task::spawn_blocking(move || {
+            let begun = Instant::now();
+            let outcome = attempt::attempt(&mut bench, &path, batch);
+            refreshing.abort();
+            (bench, outcome, begun.elapsed())
+        }));
+    }
+
+    fn attempted(&mut self, attempted: Result<Attempted, JoinError>) {
+        let Ok((bench, outcome, took)) = attempted else { return };
+        if outcome.answers.iter().any(|(_, answer)| answer.is_ok()) || outcome.replaced {
+            self.know(bench.known.clone());
+        }
+        self.bench = Some(bench);
+        if let Some(place) = outcome.place
+            && place.key != self.key
+        {
+            self.registry.rekey(&self.key, &place.key, &self.overview);
+            self.key = place.key;
+        }
+        answer(outcome.answers);
+        let waiting = std::mem::take(&mut self.queue);
+        self.queue = outcome.left;
+        self.queue.extend(waiting);
+        match outcome.lock {
+            Some(lock) => self.wait_for(&lock),
+            None => self.leave_free(took),
+        }
+        self.count();
+    }
+
+    /// Somebody holds a lock: try again after a pause, but not for longer than anybody is willing to wait.
+    fn wait_for(&mut self, lock: &std::path::Path) {
+        let (out_of_patience, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.queue)
+            .into_iter()
+            .partition(|pending| pending.since.elapsed() >= PATIENCE);
+        self.queue = waiting;
+        for pending in out_of_patience {
+            let error = StoreError::Locked { path: self.path.clone(), lock: lock.to_owned() };
+            let _ = pending.reply.send(Err(error));
+        }
+        let (first, longest) = PAUSES;
+        let pause = first.saturating_mul(1 << self.refused.min(8)).min(longest);
+        self.refused += 1;
+        self.last_refused = Some(Instant::now());
+        self.rest_for(pause);
+    }
+
+    /// Leaves the locks free for a while when others may wait for them: writers that poll would never meet a free
+    /// lock between two batches that follow each other at once.
+    fn leave_free(&mut self, held: Duration) {
+        self.refused = 0;
+        if self.last_refused.is_some_and(|last| last.elapsed() < RECENT) {
+            self.rest_for(held.clamp(Duration::from_millis(10), Duration::from_millis(250)));
+        } else if !self.queue.is_empty() {
+            self.rest_for((held / 2).clamp(Duration::from_millis(1), Duration::from_millis(100)));
+        }
+    }
+
+    fn rest_for(&mut self, pause: Duration) {
+        self.rest = Some(Box::pin(tokio::time::sleep(pause)));
+    }
+}
+
+/// Decides on new changes without locks. What needs no writing is answered with that, unless it has a key that the
+/// journal may know: a retry of a change that was made would look like one that is not needed, or not possible.
+fn look_at_changes(
+    content: &Result<Arc<Content>, StoreError>,
+    newcomers: Vec<Pending>,
+    has_journal: bool,
+    path: &std::path::Path,
+) -> (Vec<attempt::Answered>, Vec<Pending>) {
+    let roadmap = content.as_ref().map_err(Clone::clone).and_then(|content| content.roadmap(path));
+    let (mut answered, mut to_do) = (Vec::new(), Vec::new());
+    for mut pending in newcomers {
+        if !(pending.job.wanted)() {
+            answered.push((pending, Err(StoreError::Abandoned)));
+            continue;
+        }
+        let verdict = match &roadmap {
+            Ok(roadmap) => (pending.job.decide)(roadmap, attempt::now_ms()),
+            Err(error) => {
+                answered.push((pending, Err(error.clone())));
+                continue;
+            }
+        };
+        match verdict {
+            Verdict::Answer(envelope) if pending.job.key.is_none() || !has_journal => {
+                answered.push((pending, Ok(envelope)));
+            }
+            Verdict::Answer(envelope) => {
+                pending.prepared = Some(envelope);
+                to_do.push(pending);
+            }
+            Verdict::Write { .. } => to_do.push(pending),
+        }
+    }
+    (answered, to_do)
+}
+
+fn answer(answered: Vec<attempt::Answered>) {
+    for (pending, answer) in answered {
+        let _ = pending.reply.send(answer);
+    }
+}
+
+fn bench(registry: &Registry) -> Workbench {
+    Workbench {
+        disk: registry.disk.clone(),
+        state_dir: registry.settings.state_dir.clone(),
+        pulse: Arc::default(),
+        index: super::journal::Index::default(),
+        known: None,
+        unsynced: Vec::new(),
+        cleaned: false,
+    }
+}
+
+/// Keeps the lock directory of a long attempt from looking stale.
+pub(super) async fn refresh(disk: Disk, pulse: lock_directory::Pulse) {
+    loop {
+        tokio::time::sleep(lock_directory::REFRESH).await;
+        let (disk, pulse) = (disk.clone(), Arc::clone(&pulse));
+        let _ = tokio::task::spawn_blocking(move || lock_directory::refresh(&disk, &pulse)).await;
+    }
+}
+
+/// The end of work beside the task; never, when there is none.
+async fn ended<T>(work: &mut Option<JoinHandle<T>>) -> Result<T, JoinError> {
+    match work {
+        Some(work) => work.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn over(rest: &mut Option<Pin<Box<Sleep>>>) {
+    match rest {
+        Some(rest) => rest.as_mut().await,
+        None => std::future::pending().await,
+    }
+}

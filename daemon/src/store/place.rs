@@ -1,0 +1,93 @@
+//! What makes two paths the same worklist, and how it is known when the path comes to mean another one.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::repository::resolve;
+
+/// One worklist: the nearest directory that exists, and the names below it. Two engines, or two paths to one file,
+/// arrive at the same key; a directory that was replaced has another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    device: u64,
+    inode: u64,
+    names: PathBuf,
+}
+
+impl Key {
+    /// The name of the lock and of the journal in the state directory.
+    pub(super) fn file_name(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.device.to_le_bytes());
+        hash.update(self.inode.to_le_bytes());
+        hash.update(self.names.as_os_str().as_bytes());
+        hash.finalize().iter().take(16).fold(String::new(), |mut name, byte| {
+            let _ = write!(name, "{byte:02x}");
+            name
+        })
+    }
+}
+
+/// A worklist and where it is at the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) key: Key,
+    /// The nearest directory that exists.
+    directory: PathBuf,
+    /// The file, links resolved.
+    pub(super) target: PathBuf,
+}
+
+impl Place {
+    /// Where the file that `path` names is, or would be made.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        Self::at(resolve(path)?)
+    }
+
+    /// The same for the name itself, which may be a link.
+    pub(super) fn of_name(path: &Path) -> io::Result<Self> {
+        match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) => Self::at(resolve(folder)?.join(name)),
+            _ => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+
+    fn at(target: PathBuf) -> io::Result<Self> {
+        let mut names: Vec<OsString> = Vec::new();
+        let mut below = target.as_path();
+        while let (Some(directory), Some(name)) = (below.parent(), below.file_name()) {
+            names.push(name.to_owned());
+            match std::fs::metadata(directory) {
+                Ok(found) if found.is_dir() => {
+                    let names = names.iter().rev().collect();
+                    let key = Key { device: found.dev(), inode: found.ino(), names };
+                    return Ok(Self { key, directory: directory.to_owned(), target });
+                }
+                Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => below = directory,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::IsADirectory.into())
+    }
+
+    /// The directory of the file.
+    pub(super) fn folder(&self) -> &Path {
+        self.target.parent().unwrap_or(&self.directory)
+    }
+
+    /// The directories above the file that do not exist yet, outermost first.
+    pub(super) fn missing_directories(&self) -> Vec<PathBuf> {
+        let folder = self.folder();
+        let above = folder.ancestors().take_while(|directory| *directory != self.directory);
+        let mut missing: Vec<PathBuf> = above.map(Path::to_owned).collect();
+        missing.reverse();
+        missing
+    }
+}
