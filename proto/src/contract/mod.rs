@@ -3,8 +3,10 @@
 //! Help, man pages, completions, `docs/cli.md`, tool schemas, the agent skill, the AGENTS.md block and the engine's
 //! argument decoder are all made from it, so that they cannot disagree. Longer texts are files beside it.
 
+pub mod guidance;
 pub mod resolutions;
 mod table;
+pub mod tools;
 
 pub use table::ACTIONS;
 

@@ -43,6 +43,7 @@ pub const RESOLUTIONS: &[Resolution] = &[
         "provide-absolute-http-or-https-urls",
         "Give whole web addresses, beginning with http:// or https://.",
     ),
+    word("provide-an-argument-object", "Give the tool's arguments as one JSON object."),
     word("provide-existing-directory", "Run in a directory that exists."),
     word("provide-instant-as-expected-updated-at", "Pass the goal's updatedAt exactly as it was read."),
     word("provide-json-goal-array", "Give the plan as a JSON array of entries."),

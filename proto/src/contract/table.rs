@@ -15,7 +15,7 @@ const ID: Argument = Argument {
     shape: Shape::Text,
     required: true,
     blank: Blank::Refused("provide-a-goal-id"),
-    description: "The goal: its id, a former id, or a prefix that only one goal's id has.",
+    description: "The goal: its id, a former id or a unique prefix.",
     cli: Cli::Word("id"),
 };
 
@@ -24,7 +24,7 @@ const CONFIRM: Argument = Argument {
     shape: Shape::Confirmation,
     required: false,
     blank: Blank::Value,
-    description: "true only after the user asked for exactly this action on exactly this goal. Never inferred.",
+    description: "true only after the user asked for exactly this. Never inferred.",
     cli: Cli::Flag("confirm", ""),
 };
 
@@ -33,7 +33,7 @@ const EXPECTED_UPDATED_AT: Argument = Argument {
     shape: Shape::Text,
     required: false,
     blank: Blank::Refused("provide-non-blank-expected-updated-at"),
-    description: "The goal's updatedAt as you last read it. The call is refused with CONFLICT if the goal has changed since.",
+    description: "The goal's updatedAt as you last read it. Refused with CONFLICT if it has changed since.",
     cli: Cli::Flag("expect-updated-at", "T"),
 };
 
@@ -367,7 +367,7 @@ pub const ACTIONS: &[Action] = &[
         arguments: &[
             Argument {
                 required: false,
-                description: "The goal to take: its id, a former id or a unique prefix. Left out: the first ready goal.",
+                description: "The goal to take: id, former id or unique prefix. Left out: the first ready goal.",
                 ..ID
             },
             BRANCH,
@@ -456,7 +456,11 @@ pub const ACTIONS: &[Action] = &[
             STATUS,
             GROUP_FILTER,
             CLAIMED,
-            Argument { shape: Shape::Count(1, 200), ..LIMIT },
+            Argument {
+                shape: Shape::Count(1, 200),
+                description: "At most so many goals: 1 to 200, 50 when left out.",
+                ..LIMIT
+            },
             AFTER,
             FULL,
             EXPLAIN,
