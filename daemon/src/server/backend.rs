@@ -4,22 +4,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use stepstone_proto::envelope::Envelope;
 use stepstone_proto::operation::{Context, Request};
 use stepstone_proto::protocol::OpenWorklist;
 use tokio::sync::mpsc;
 
-/// What the engine answers.
-#[derive(Debug)]
-pub enum Reply {
-    /// The answer.
-    Envelope(Box<Envelope>),
-    /// The caller's own engine must do this; nothing was written. HTTP status 421.
-    CallerMust {
-        /// Why, in a few words.
-        reason: String,
-    },
-}
+pub use crate::service::Reply;
 
 /// Something that the engine is at work on.
 pub type Answering<T> = Pin<Box<dyn Future<Output = T> + Send>>;

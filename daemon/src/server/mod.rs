@@ -9,6 +9,7 @@ mod backend;
 mod clients;
 mod connections;
 mod descriptors;
+mod engine;
 mod events;
 mod late;
 mod life;

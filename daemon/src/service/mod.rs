@@ -1,1 +1,355 @@
-//! An operation and a store in, an envelope out.
+//! An operation in, an envelope out: the only place that knows both an operation and a store.
+//!
+//! The order of refusals is the same everywhere: the input's shape, the root, the file, the confirmation, the file's
+//! content, the goal, the preconditions, the change itself. The file is looked up before the shape is answered for,
+//! so that `meta` is complete on every refusal.
+
+mod answers;
+mod migrate;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use stepstone_proto::envelope::{Envelope, ErrorCode, Failure, Meta};
+use stepstone_proto::operation::{Change, Context, Operation, Read, Request, Start};
+
+use crate::decode::{self, Decoded};
+use crate::repository::{self, Choice, Located, Repositories};
+use crate::roadmap::{self, Moment};
+use crate::store::{
+    IdempotencyKey, Job, Settings, Snapshot, Store, StoreError, StoreOverview, Stores, Verdict,
+};
+
+/// Whether the engine serves everyone, or one client as its child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The daemon. It leaves to the caller's own engine what only the caller may do.
+    Shared,
+    /// A client's own child, with that client's rights.
+    Private,
+}
+
+/// How an engine is set up.
+#[derive(Debug, Clone)]
+pub struct EngineSettings {
+    /// The verified state directory. `None`: no kernel locks and no journal.
+    pub state_dir: Option<PathBuf>,
+    /// Shared or private.
+    pub role: Role,
+    /// Whether to watch open worklists.
+    pub watch: bool,
+}
+
+/// What the server sends back.
+#[derive(Debug)]
+pub enum Reply {
+    /// The answer.
+    Envelope(Box<Envelope>),
+    /// The caller's own engine must do this; nothing was written. HTTP status 421.
+    CallerMust {
+        /// Why, in a few words.
+        reason: String,
+    },
+}
+
+/// Why an operation has no answer from this engine.
+#[derive(Debug)]
+enum Stop {
+    Failure(Box<Failure>),
+    CallerMust(String),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(Box::new(failure))
+    }
+}
+
+/// The engine: repositories and stores, and the rules of each operation between them.
+#[derive(Debug)]
+pub struct Engine {
+    role: Role,
+    repositories: Repositories,
+    stores: Arc<Stores>,
+}
+
+/// The place that an operation is about.
+struct Place {
+    located: Located,
+    choice: Choice,
+}
+
+/// One operation on its way to an answer.
+struct Call<'a> {
+    context: &'a Context,
+    decoded: Decoded,
+    digest: String,
+    wanted: Arc<AtomicBool>,
+}
+
+impl Engine {
+    /// An engine with nothing open.
+    #[must_use]
+    pub fn new(settings: EngineSettings) -> Arc<Self> {
+        let EngineSettings { state_dir, role, watch } = settings;
+        Arc::new(Self {
+            role,
+            repositories: Repositories::new(),
+            stores: Stores::new(Settings { state_dir, watch }),
+        })
+    }
+
+    /// Carries out one request. `wanted` turns false when the asker is gone: a change whose turn has not come by
+    /// then is not carried out.
+    pub async fn execute(&self, request: Request, wanted: Arc<AtomicBool>) -> Reply {
+        let Request { context, operation } = request;
+        let given = operation.get("action").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let place = self.place(&context).await;
+        let mut meta = place.as_ref().map_or_else(|_| Meta::default(), place_meta);
+        let decoded = match decode::decode(&operation) {
+            Ok(decoded) => decoded,
+            Err(failure) => return reply(Envelope::failure(&given, failure), meta),
+        };
+        let action = decoded.view_action;
+        let call = Call { context: &context, decoded, digest: digest(&operation), wanted };
+        let outcome = match call.shape() {
+            Err(failure) => Err(failure.into()),
+            Ok(operation) => match place {
+                Err(stop) => Err(stop),
+                Ok(place) => self.perform(&call, operation, &place, &mut meta).await,
+            },
+        };
+        match outcome {
+            Ok(mut envelope) => {
+                envelope.meta.shadowed_worklist_path = meta.shadowed_worklist_path.take();
+                envelope.meta.worklist_path = meta.worklist_path.take();
+                Reply::Envelope(Box::new(envelope))
+            }
+            Err(Stop::Failure(failure)) => reply(Envelope::failure(action, *failure), meta),
+            Err(Stop::CallerMust(reason)) => Reply::CallerMust { reason },
+        }
+    }
+
+    /// The worklists that are open, for `daemon status`.
+    #[must_use]
+    pub fn overview(&self) -> Vec<StoreOverview> {
+        self.stores.overview()
+    }
+
+    /// The stores, for event streams.
+    #[must_use]
+    pub const fn stores(&self) -> &Arc<Stores> {
+        &self.stores
+    }
+
+    /// Returns when everything accepted so far has been carried out.
+    pub async fn finish(&self) {
+        self.stores.finish().await;
+    }
+
+    /// The root and the explicit file that a context names: what an event stream is about.
+    ///
+    /// # Errors
+    ///
+    /// The refusals of [`Repositories::locate`].
+    pub async fn place_of(&self, context: &Context) -> Result<(Located, Choice), Reply> {
+        match self.place(context).await {
+            Ok(Place { located, choice }) => Ok((located, choice)),
+            Err(Stop::CallerMust(reason)) => Err(Reply::CallerMust { reason }),
+            Err(Stop::Failure(failure)) => {
+                Err(Reply::Envelope(Box::new(Envelope::failure("events", *failure))))
+            }
+        }
+    }
+
+    async fn place(&self, context: &Context) -> Result<Place, Stop> {
+        let cwd = Path::new(&context.cwd);
+        let located = self
+            .repositories
+            .locate(cwd, &context.git_env)
+            .await
+            .map_err(|error| self.stop(error.caller_must(), error.failure()))?;
+        let explicit = context.worklist.as_deref().filter(|given| !given.trim().is_empty());
+        let base = context.worklist_base.as_deref().map_or(cwd, Path::new);
+        let choice = repository::choose(&located, explicit, base);
+        Ok(Place { located, choice })
+    }
+
+    /// What the shared engine may not do, its caller may.
+    fn stop(&self, caller_must: Option<String>, failure: Failure) -> Stop {
+        match (self.role, caller_must) {
+            (Role::Shared, Some(reason)) => Stop::CallerMust(reason),
+            _ => Stop::Failure(Box::new(failure)),
+        }
+    }
+
+    fn store_stop(&self, error: &StoreError) -> Stop {
+        self.stop(error.caller_must(), error.failure())
+    }
+
+    async fn perform(
+        &self,
+        call: &Call<'_>,
+        operation: Operation,
+        place: &Place,
+        meta: &mut Meta,
+    ) -> Result<Envelope, Stop> {
+        if self.role == Role::Shared && place.choice.outside_root {
+            return Err(Stop::CallerMust("the goal file lies outside the work tree".to_owned()));
+        }
+        let store = self.stores.open(&place.choice.path, &place.located.root).await;
+        let store = store.map_err(|error| self.store_stop(&error))?;
+        if call.decoded.action.confirm && !call.decoded.confirmed && !is_shown_only(&operation) {
+            return Err(approval_required(call, &store, meta).await.into());
+        }
+        match operation {
+            Operation::Read(read) => self.read(call, &read, &store, place, meta).await,
+            Operation::Change(change) => self.change(call, change, &store, place).await,
+            Operation::MigratePath { dry_run } => self.migrate_path(&store, place, dry_run).await,
+            Operation::Init => Err(Failure::new(ErrorCode::Unavailable, "init is not here yet.").into()),
+        }
+    }
+
+    async fn read(
+        &self,
+        call: &Call<'_>,
+        read: &Read,
+        store: &Store,
+        place: &Place,
+        meta: &mut Meta,
+    ) -> Result<Envelope, Stop> {
+        let Snapshot { roadmap, .. } = store.read().await.map_err(|error| self.store_stop(&error))?;
+        meta.revisions = Some(answers::revisions(roadmap.revision()));
+        let action = call.decoded.view_action;
+        let result = roadmap::read(&roadmap, action, read)
+            .map_err(|failure| answers::with_searched_path(failure, &place.choice.path))?;
+        let mut envelope = Envelope::success(action, result);
+        envelope.meta.revisions.clone_from(&meta.revisions);
+        Ok(envelope)
+    }
+
+    async fn change(
+        &self,
+        call: &Call<'_>,
+        change: Change,
+        store: &Store,
+        place: &Place,
+    ) -> Result<Envelope, Stop> {
+        let branch = self.callers_branch(&change, call.context, place).await?;
+        // A dry run changes nothing, so there is nothing to remember of it.
+        let key = if is_dry_run(&change) { None } else { call.idempotency_key()? };
+        let action = call.decoded.view_action;
+        let claimed_by = claimed_by(call.context);
+        let path = place.choice.path.clone();
+        let decide = move |roadmap: &roadmap::Roadmap, now_ms: i64| {
+            let moment = Moment { now_ms, claimed_by: &claimed_by, branch: branch.as_deref() };
+            match roadmap::decide(roadmap, &change, &moment) {
+                Ok(decision) => answers::verdict(action, roadmap, decision),
+                Err(failure) => {
+                    let failure = answers::with_searched_path(failure, &path);
+                    let mut envelope = Envelope::failure(action, failure);
+                    envelope.meta.revisions = Some(answers::revisions(roadmap.revision()));
+                    Verdict::Answer(envelope)
+                }
+            }
+        };
+        let wanted = Arc::clone(&call.wanted);
+        let wanted = move || wanted.load(Ordering::Relaxed);
+        let job = Job { key, decide: Box::new(decide), wanted: Box::new(wanted) };
+        store.change(job).await.map_err(|error| self.store_stop(&error))
+    }
+
+    /// Only `start` without a branch asks Git which branch the caller is on.
+    async fn callers_branch(
+        &self,
+        change: &Change,
+        context: &Context,
+        place: &Place,
+    ) -> Result<Option<String>, Stop> {
+        match change {
+            Change::Start(Start::Next { branch: None } | Start::Take { branch: None, .. }) => self
+                .repositories
+                .branch(&place.located, &context.git_env)
+                .await
+                .map_err(|failure| Stop::Failure(Box::new(failure))),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Call<'_> {
+    /// The decoded operation, or the refusal of its shape or of the key's.
+    fn shape(&self) -> Result<Operation, Failure> {
+        let operation = self.decoded.operation.clone()?;
+        self.idempotency_key()?;
+        Ok(operation)
+    }
+
+    /// The caller's key for this change, if it gave one.
+    fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, Failure> {
+        let key = match &self.context.idempotency_key {
+            None => return Ok(None),
+            Some(Value::String(key)) if !key.trim().is_empty() => key.clone(),
+            Some(_) => return Err(answers::bad_idempotency_key()),
+        };
+        let digest = self.digest.clone();
+        Ok(Some(IdempotencyKey { key, digest, derived: self.context.idempotency_key_derived }))
+    }
+}
+
+fn reply(mut envelope: Envelope, meta: Meta) -> Reply {
+    envelope.meta = meta;
+    Reply::Envelope(Box::new(envelope))
+}
+
+fn place_meta(place: &Place) -> Meta {
+    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+    Meta {
+        shadowed_worklist_path: place.choice.shadowed.as_ref().map(text),
+        worklist_path: place.choice.report.then(|| text(&place.choice.path)),
+        ..Meta::default()
+    }
+}
+
+const fn is_shown_only(operation: &Operation) -> bool {
+    match operation {
+        Operation::MigratePath { dry_run } => *dry_run,
+        Operation::Change(change) => is_dry_run(change),
+        Operation::Read(_) | Operation::Init => false,
+    }
+}
+
+const fn is_dry_run(change: &Change) -> bool {
+    matches!(change, Change::MigrateIds { dry_run: true } | Change::ApplyPlan { dry_run: true, .. })
+}
+
+/// The refusal of an unconfirmed action. It names the goal when the id resolves; a file that cannot be read does not
+/// stand in its way.
+async fn approval_required(call: &Call<'_>, store: &Store, meta: &mut Meta) -> Failure {
+    let snapshot = store.read().await.ok();
+    meta.revisions = snapshot.as_ref().map(|snapshot| answers::revisions(snapshot.roadmap.revision()));
+    let goal = match (&snapshot, &call.decoded.id) {
+        (Some(snapshot), Some(id)) => snapshot.roadmap.brief(id),
+        _ => None,
+    };
+    answers::approval_required(call.decoded.action, goal)
+}
+
+/// Who a claim is written down for.
+fn claimed_by(context: &Context) -> String {
+    let name = context.client.name.trim();
+    if name.is_empty() { "cli".to_owned() } else { name.to_owned() }
+}
+
+/// Tells two operations apart, whatever order their arguments came in.
+fn digest(operation: &Map<String, Value>) -> String {
+    let mut sorted = Value::Object(operation.clone());
+    sorted.sort_all_objects();
+    let hash = Sha256::digest(sorted.to_string().as_bytes());
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,45 @@
+//! The real engine behind the routes.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use stepstone_proto::operation::{Context, Request};
+use stepstone_proto::protocol::OpenWorklist;
+use tokio::sync::mpsc;
+
+use super::backend::{Answering, Backend, Changes, Reply};
+use crate::service::Engine;
+
+impl Backend for Engine {
+    fn execute(self: Arc<Self>, request: Request, wanted: Arc<AtomicBool>) -> Answering<Reply> {
+        Box::pin(async move { Self::execute(&self, request, wanted).await })
+    }
+
+    fn subscribe(self: Arc<Self>, context: Context) -> Answering<Result<Changes, Reply>> {
+        Box::pin(async move {
+            let _place = self.place_of(&context).await?;
+            let (sender, changes) = mpsc::channel(1);
+            tokio::spawn(async move { sender.closed().await });
+            Ok(changes)
+        })
+    }
+
+    fn overview(&self) -> Vec<OpenWorklist> {
+        let open = Self::overview(self).into_iter();
+        open.map(|store| OpenWorklist {
+            path: store.path.to_string_lossy().into_owned(),
+            revision: store.revision.to_string(),
+            goals: store.goals,
+            queued: store.queued,
+        })
+        .collect()
+    }
+
+    fn watching(&self) -> &'static str {
+        "polling"
+    }
+
+    fn finish(self: Arc<Self>) -> Answering<()> {
+        Box::pin(async move { Self::finish(&self).await })
+    }
+}
