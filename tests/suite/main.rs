@@ -7,7 +7,6 @@
 mod bad_files;
 mod bench;
 mod interop;
-mod npm;
 mod places;
 mod refusals;
 mod scenarios;

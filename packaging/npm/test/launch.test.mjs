@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, describe, test } from "node:test";
 
-const PLATFORM = `stepstone-${process.platform}-${process.arch}`;
+const PLATFORM = `@stepstone-dev/${process.platform}-${process.arch}`;
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), "stepstone-npm-")));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
@@ -159,7 +159,7 @@ describe("the package", () => {
 
   test("has the two commands, and the programs for four platforms at exactly its own version", () => {
     assert.deepEqual(manifest.bin, { stepstone: "bin/stepstone.js", "stepstone-mcp": "bin/stepstone-mcp.js" });
-    const names = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"].map((each) => `stepstone-${each}`);
+    const names = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"].map((each) => `@stepstone-dev/${each}`);
     assert.deepEqual(Object.keys(manifest.optionalDependencies), names);
     for (const version of Object.values(manifest.optionalDependencies)) assert.equal(version, manifest.version);
   });

@@ -7,12 +7,12 @@ use crate::say;
 
 /// A page: where it is, below the workspace, and its whole text.
 struct Page {
-    path: &'static str,
+    path: String,
     text: String,
 }
 
 fn pages() -> Vec<Page> {
-    Vec::new()
+    crate::dist::pages().into_iter().map(|(path, text)| Page { path, text }).collect()
 }
 
 /// Writes the pages that differ, or with `check` only names them.
@@ -23,11 +23,11 @@ pub(crate) fn run(check: bool) -> Result<()> {
     let pages = pages();
     let mut differing = Vec::new();
     for page in &pages {
-        let path = workspace_root().join(page.path);
+        let path = workspace_root().join(&page.path);
         if fs_err::read(&path).ok().as_deref() == Some(page.text.as_bytes()) {
             continue;
         }
-        differing.push(page.path);
+        differing.push(page.path.as_str());
         if !check {
             if let Some(directory) = path.parent() {
                 fs_err::create_dir_all(directory)?;

@@ -1,77 +1,83 @@
 //! Install and uninstall below a prefix.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::{Component, Path};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{build, say};
+use crate::dist::{self, RECORD, SKILL};
+use crate::say;
 
-/// What an installation put where, below the prefix; one path a line. Uninstalling removes exactly these.
-const RECORD: &str = "share/stepstone/installed-files";
-
-/// What the command line prints about itself, and where shells and man look for it.
-const RENDERED: &[(&[&str], &str)] = &[
-    (&["completions", "bash"], "share/bash-completion/completions/stepstone"),
-    (&["completions", "zsh"], "share/zsh/site-functions/_stepstone"),
-    (&["completions", "fish"], "share/fish/vendor_completions.d/stepstone.fish"),
-    (&["man"], "share/man/man1/stepstone.1"),
-];
-
-/// Builds for release and installs below `prefix`. Running programs keep the file that they run: each one is replaced
-/// by a rename.
+/// Builds for release, or takes the executables of the directory `from`, and installs below `prefix`.
+///
+/// Running programs keep the file that they run: each one is replaced by a rename. A daemon that runs from there
+/// notices within a minute that another build lies at its path, and leaves; its clients start the new one and go on.
 ///
 /// # Errors
 /// When the build fails, or the system refuses a file; what was installed by then stays and is on record.
-pub(crate) fn install(prefix: &Path) -> Result<()> {
-    let built = build::release()?;
-    let mut files: Vec<(PathBuf, Vec<u8>, u32)> = Vec::new();
-    for path in [&built.daemon, &built.cli, &built.mcp] {
-        let name = path.file_name().context("an executable has a name")?;
-        files.push((Path::new("bin").join(name), fs_err::read(path)?, 0o755));
+pub(crate) fn install(prefix: &Path, from: Option<&Path>) -> Result<()> {
+    let tree = dist::installation(&dist::executables(from)?)?;
+    let record_path = prefix.join(RECORD);
+    let before = recorded(&record_path)?;
+    let places: BTreeSet<String> = tree.files().map(|(place, _)| place.to_owned()).collect();
+    // What either version has is on record until the old one's leftovers are gone.
+    let both: String = places.union(&before).map(|place| format!("{place}\n")).collect();
+    replace(&record_path, both.as_bytes(), 0o644)?;
+    for (place, file) in tree.files() {
+        replace(&prefix.join(place), &file.bytes, file.mode())?;
+        say::line(format!("installed {}", prefix.join(place).display()));
     }
-    for (arguments, place) in RENDERED {
-        files.push((place.into(), printed(&built.cli, arguments)?, 0o644));
+    for place in before.difference(&places) {
+        remove(prefix, place)?;
     }
-    let names: String = files.iter().map(|(place, _, _)| format!("{}\n", place.display())).collect();
-    replace(&prefix.join(RECORD), names.as_bytes(), 0o644)?;
-    for (place, bytes, mode) in &files {
-        let path = prefix.join(place);
-        replace(&path, bytes, *mode)?;
-        say::line(format!("installed {}", path.display()));
-    }
+    replace(&record_path, dist::record(&tree).as_bytes(), 0o644)?;
+    advise(prefix);
     Ok(())
 }
 
-/// Removes what is on record below `prefix`. A running daemon notices that its executable is gone and leaves.
+/// Removes what is on record below `prefix`, and the directories that this leaves empty. A running daemon notices that
+/// its executable is gone and leaves.
 ///
 /// # Errors
 /// When nothing is on record, or the system refuses to remove a file.
 pub(crate) fn uninstall(prefix: &Path) -> Result<()> {
     let record = prefix.join(RECORD);
     ensure!(record.exists(), "nothing is installed below {} ({RECORD} is missing)", prefix.display());
-    for place in fs_err::read_to_string(&record)?.lines() {
-        let path = prefix.join(place);
-        match fs_err::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-            _ => say::line(format!("removed {}", path.display())),
-        }
+    for place in recorded(&record)?.iter().filter(|place| *place != RECORD) {
+        remove(prefix, place)?;
     }
-    fs_err::remove_file(&record)?;
-    // Only ours; the directories of others stay.
-    if let Some(own) = record.parent() {
-        let _ = std::fs::remove_dir(own);
-    }
-    Ok(())
+    remove(prefix, RECORD)
 }
 
-/// What the built command line prints for these arguments.
-fn printed(cli: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
-    let output = Command::new(cli).args(arguments).stdin(Stdio::null()).output()?;
-    let shown = arguments.join(" ");
-    ensure!(output.status.success(), "stepstone {shown}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(output.stdout)
+/// The places on record; none when there is no record.
+fn recorded(record: &Path) -> Result<BTreeSet<String>> {
+    let text = match fs_err::read_to_string(record) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        other => other?,
+    };
+    let places: BTreeSet<String> = text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    for place in &places {
+        let is_below = Path::new(place).components().all(|part| matches!(part, Component::Normal(_)));
+        ensure!(is_below, "{} names {place:?}, which is not below the prefix", record.display());
+    }
+    Ok(places)
+}
+
+/// Removes one file, and each directory above it that is empty then, up to the prefix.
+fn remove(prefix: &Path, place: &str) -> Result<()> {
+    let path = prefix.join(place);
+    match fs_err::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => say::line(format!("removed {}", path.display())),
+    }
+    for directory in path.ancestors().skip(1).take_while(|directory| *directory != prefix) {
+        // A directory that others use is not empty, and stays.
+        if std::fs::remove_dir(directory).is_err() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Writes a file beside its place and renames it there.
@@ -83,4 +89,18 @@ fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     fs_err::set_permissions(fresh.path(), std::fs::Permissions::from_mode(mode))?;
     fresh.persist(path).with_context(|| path.display().to_string())?;
     Ok(())
+}
+
+fn advise(prefix: &Path) {
+    let bin = prefix.join("bin");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if !std::env::split_paths(&path).any(|each| each == bin) {
+        say::line(format!("{} is not on PATH: add it to use the commands by name", bin.display()));
+    }
+    if let Some(skill) = prefix.join(SKILL).parent() {
+        say::line(format!(
+            "the agent skill is in {}: copy that folder into your agent's skills",
+            skill.display()
+        ));
+    }
 }

@@ -3,27 +3,28 @@
 mod bench;
 mod build;
 mod demo;
+mod dist;
 mod docs;
 mod install;
-mod npm;
 mod say;
 mod sizes;
 mod soak;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use stepstone_tests::Executables;
 
 fn main() -> ExitCode {
     let outcome = match arguments().get_matches().subcommand() {
         Some(("bench", given)) => bench::run(&words(given)),
         Some(("demo", _)) => demo::run(),
         Some(("docs", given)) => docs::run(given.get_flag("check")),
-        Some(("install", given)) => prefix(given).and_then(|prefix| install::install(&prefix)),
+        Some(("dist", given)) => dist::run(path(given, "from"), path(given, "out")),
+        Some(("install", given)) => {
+            prefix(given).and_then(|prefix| install::install(&prefix, path(given, "from")))
+        }
         Some(("uninstall", given)) => prefix(given).and_then(|prefix| install::uninstall(&prefix)),
-        Some(("npm", given)) => npm(given),
         Some(("sizes", _)) => sizes::run(),
         Some(("soak", given)) => soak(given),
         _ => Ok(()),
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
 
 fn arguments() -> Command {
     let prefix = path_argument("prefix", "Where bin/ and share/ are; ~/.local unless given");
+    let from = path_argument("from", "Built executables to take, instead of a release build");
     Command::new("cargo xtask")
         .about("What a contributor or packager would otherwise script")
         .subcommand_required(true)
@@ -53,12 +55,13 @@ fn arguments() -> Command {
             ),
             Command::new("install")
                 .about("Build for release and install executables, completions, man page and skill")
-                .arg(prefix.clone()),
+                .arg(prefix.clone())
+                .arg(from.clone()),
+            Command::new("dist")
+                .about("Build for release and pack everything that a release has for this platform")
+                .arg(path_argument("out", "The folder to fill; target/dist unless given"))
+                .arg(from),
             Command::new("uninstall").about("Remove what install put there").arg(prefix),
-            Command::new("npm")
-                .about("Lay out the npm packages: the launcher and this platform's programs")
-                .arg(path_argument("out", "Where to put them").required(true))
-                .arg(path_argument("executables", "Built executables to take, instead of a release build")),
             Command::new("soak")
                 .about("Run clients of all kinds under kills, checkouts and foreign writers, and check the books")
                 .arg(
@@ -83,13 +86,8 @@ fn path_argument(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("DIR").value_parser(value_parser!(PathBuf)).help(help)
 }
 
-fn npm(given: &ArgMatches) -> anyhow::Result<()> {
-    let executables = match given.get_one::<PathBuf>("executables") {
-        Some(directory) => Executables::within(directory),
-        None => build::release()?,
-    };
-    let out = given.get_one::<PathBuf>("out").ok_or_else(|| anyhow::anyhow!("say where with --out DIR"))?;
-    npm::lay_out(&executables, out)
+fn path<'a>(given: &'a ArgMatches, name: &str) -> Option<&'a Path> {
+    given.get_one::<PathBuf>(name).map(PathBuf::as_path)
 }
 
 fn prefix(given: &ArgMatches) -> anyhow::Result<PathBuf> {

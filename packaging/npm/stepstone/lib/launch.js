@@ -11,13 +11,14 @@ const { constants: { signals } } = require("node:os");
 
 const { optionalDependencies, version } = require("../package.json");
 
+const SCOPE = "@stepstone-dev/";
 const INSTALLING = "https://github.com/stepstone-dev/stepstone/blob/main/docs/install.md";
 
 // Signals that ask a program to end or to look up; the others cannot be caught or belong to the terminal's own group.
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"];
 
 function packageName() {
-  return `stepstone-${process.platform}-${process.arch}`;
+  return `${SCOPE}${process.platform}-${process.arch}`;
 }
 
 // The native program's path, or undefined when the package for this platform is not installed.
@@ -33,7 +34,7 @@ function find(program) {
 function missing(program) {
   const name = packageName();
   if (!Object.hasOwn(optionalDependencies, name)) {
-    const known = Object.keys(optionalDependencies).map((each) => each.replace("stepstone-", ""));
+    const known = Object.keys(optionalDependencies).map((each) => each.replace(SCOPE, ""));
     return [
       `${program}: there is no native program for ${process.platform}-${process.arch} on npm.`,
       `There is one for: ${known.join(", ")}.`,
