@@ -3,12 +3,15 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use stepstone_client::{Client, Surroundings};
+use stepstone_client::{Client, Launcher, Surroundings, follow_launcher};
 use stepstone_mcp::daemon::Daemon;
 use stepstone_mcp::place::Place;
 use stepstone_mcp::{mcp, output};
 
 fn main() -> ExitCode {
+    if follow_launcher() == Launcher::Gone {
+        return ExitCode::FAILURE;
+    }
     if std::env::args_os().nth(1).is_some() {
         output::fatal(
             "it takes no arguments and no subcommands: it speaks MCP on standard input and output. \

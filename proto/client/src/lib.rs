@@ -3,6 +3,7 @@
 //! - [`Surroundings`]: what the process was started with that matters here.
 //! - [`Client`]: an operation in, an envelope out, whatever happens to the daemon meanwhile.
 //! - [`EventStream`]: what changes in one worklist, across any number of daemons.
+//! - [`follow_launcher`]: ending with the npm package's launcher.
 //! - [`control`]: `stepstone daemon status|start|stop|restart|logs`.
 //!
 //! There is no roadmap logic here: arguments are passed on as they were given.
@@ -17,6 +18,7 @@ pub mod control;
 mod events;
 mod executable;
 mod find;
+mod launcher;
 mod pool;
 mod private;
 mod surroundings;
@@ -25,4 +27,5 @@ mod wire;
 pub use client::Client;
 pub use context::context_here;
 pub use events::{Event, EventStream};
+pub use launcher::{LAUNCHER_VARIABLE, Launcher, follow_launcher};
 pub use surroundings::Surroundings;
