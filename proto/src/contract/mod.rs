@@ -3,7 +3,9 @@
 //! Help, man pages, completions, `docs/cli.md`, tool schemas, the agent skill, the AGENTS.md block and the engine's
 //! argument decoder are all made from it, so that they cannot disagree. Longer texts are files beside it.
 
+pub mod command_line;
 pub mod guidance;
+pub mod integrations;
 pub mod resolutions;
 mod table;
 pub mod tools;
