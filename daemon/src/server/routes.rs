@@ -127,9 +127,8 @@ async fn operations(
     if let Some(Extension(seat)) = seat {
         seat.introduce(&request.context);
     }
-    // The connection is looked at once more before the work begins: a client that closed it behind its request
-    // (we were stopped meanwhile, and it went elsewhere) no longer wants an answer, and this is dropped here.
-    tokio::task::yield_now().await;
+    // A client that closed the connection behind its request (we were stopped meanwhile, and it went elsewhere) is
+    // noticed when the body has been read, and this is dropped above.
     let wanted = Arc::new(AtomicBool::new(true));
     let asker = Asker(Arc::clone(&wanted));
     let mut answer = carry_out(&server, request, wanted);
