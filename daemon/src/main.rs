@@ -27,11 +27,10 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(|argument| argument.to_str().unwrap_or("?")).collect();
     match arguments.as_slice() {
-        [] => server::serve(Mode::Foreground, |directory| engine(Some(directory), Role::Shared, true)),
-        ["--serve"] => server::serve(Mode::Spawned, |directory| engine(Some(directory), Role::Shared, true)),
+        [] => server::serve(Mode::Foreground, |directory| engine(Some(directory), Role::Shared)),
+        ["--serve"] => server::serve(Mode::Spawned, |directory| engine(Some(directory), Role::Shared)),
         ["--start"] => server::start(),
-        ["--pipe"] => server::pipe(|directory| engine(directory, Role::Private, false)),
-        ["--pipe", "--watch"] => server::pipe(|directory| engine(directory, Role::Private, true)),
+        ["--pipe"] => server::pipe(|directory| engine(directory, Role::Private)),
         ["--version"] => say(std::io::stdout(), &format!("stepstoned {VERSION}\n"), ExitCode::SUCCESS),
         ["--help" | "-h"] => say(std::io::stdout(), HELP, ExitCode::SUCCESS),
         _ => say(std::io::stderr(), HELP, ExitCode::from(2)),
@@ -45,6 +44,6 @@ fn say(mut stream: impl std::io::Write, text: &str, code: ExitCode) -> ExitCode 
 }
 
 /// The engine that the server's routes ask.
-fn engine(state_directory: Option<&Path>, role: Role, watch: bool) -> Arc<dyn Backend> {
-    Engine::new(EngineSettings { state_dir: state_directory.map(Path::to_owned), role, watch })
+fn engine(state_directory: Option<&Path>, role: Role) -> Arc<dyn Backend> {
+    Engine::new(EngineSettings { state_dir: state_directory.map(Path::to_owned), role, watch: true })
 }

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::find::{self, Why};
 use crate::pool::{Pool, Way};
-use crate::private::{self, Use};
+use crate::private;
 use crate::surroundings::Surroundings;
 use crate::wire::{Answer, Connection, Engine, Unanswered};
 use crate::{answers, control};
@@ -288,7 +288,7 @@ impl Client {
         if let Some(connection) = self.pool.take(Engine::Private) {
             return Ok(connection);
         }
-        private::start(&self.surroundings, Use::Operations).await.map_err(|error| {
+        private::start(&self.surroundings).await.map_err(|error| {
             let why = self.pool.why().map(|why| format!("{}; ", why.reason)).unwrap_or_default();
             answers::no_engine(&format!("{why}{error}"))
         })

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::client::{Client, DAEMON_PATIENCE};
 use crate::find;
-use crate::private::{self, Use};
+use crate::private;
 use crate::wire::Connection;
 
 /// A stream without a line for so long is taken for lost; engines send a heartbeat every 15 seconds.
@@ -142,7 +142,7 @@ impl Follower {
                 _ => {}
             }
         }
-        let mut connection = private::start(surroundings, Use::Events).await.ok()?;
+        let mut connection = private::start(surroundings).await.ok()?;
         let deadline = Instant::now() + DAEMON_PATIENCE;
         let response = connection.head(Method::GET, &path, Bytes::new(), deadline).await.ok()?;
         (response.status().as_u16() == 200).then(|| (connection, response.into_body()))

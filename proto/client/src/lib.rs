@@ -22,6 +22,8 @@ mod launcher;
 mod pool;
 mod private;
 mod surroundings;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use client::Client;

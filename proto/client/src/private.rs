@@ -7,28 +7,19 @@ use tokio::process::Command;
 use crate::surroundings::Surroundings;
 use crate::wire::{Connection, Engine};
 
-/// What the child is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
-    /// Operations, one after the other.
-    Operations,
-    /// One event stream.
-    Events,
-}
-
 /// Starts a private engine. It ends by itself when the connection is dropped.
 ///
 /// # Errors
 ///
 /// Why there is none, for people.
-pub(crate) async fn start(surroundings: &Surroundings, purpose: Use) -> Result<Connection, String> {
+pub(crate) async fn start(surroundings: &Surroundings) -> Result<Connection, String> {
     let mut child = crate::executable::spawn_first(surroundings.path.as_deref(), |program| {
-        let mut command = Command::new(program);
-        command.arg("--pipe");
-        if purpose == Use::Events {
-            command.arg("--watch");
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
+        Command::new(program)
+            .arg("--pipe")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
     })?;
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("the private engine has no pipes".to_owned());
