@@ -21,6 +21,7 @@ mod place;
 mod stamp;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -33,10 +34,12 @@ use tokio::sync::{mpsc, oneshot};
 use crate::roadmap::Roadmap;
 
 pub use error::StoreError;
+pub use watch::WorklistEvent;
 
 use disk::Disk;
 use owner::{Ask, Owner};
 use place::{Key, Place};
+use watch::Hub;
 
 /// How stores work.
 #[derive(Debug, Clone, Default)]
@@ -136,6 +139,7 @@ struct Registry {
     settings: Settings,
     disk: Disk,
     open: Mutex<HashMap<Key, Entry>>,
+    hub: Hub,
 }
 
 #[derive(Debug)]
@@ -152,8 +156,8 @@ impl Stores {
     }
 
     fn on(disk: Disk, settings: Settings) -> Arc<Self> {
-        let open = Mutex::default();
-        Arc::new(Self { registry: Arc::new(Registry { settings, disk, open }) })
+        let (open, hub) = (Mutex::default(), Hub::default());
+        Arc::new(Self { registry: Arc::new(Registry { settings, disk, open, hub }) })
     }
 
     /// The worklist that `path` names at the moment, for a caller whose root is `root`.

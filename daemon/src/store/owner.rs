@@ -229,6 +229,9 @@ impl Owner {
             self.know(bench.known.clone());
         }
         self.bench = Some(bench);
+        if outcome.replaced {
+            self.registry.hub.wrote(&self.path);
+        }
         if let Some(place) = outcome.place
             && place.key != self.key
         {

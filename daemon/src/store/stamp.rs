@@ -1,5 +1,7 @@
 //! Stamps: how a store knows that a file is the one it read, without reading it again.
 
+use std::path::Path;
+
 /// Two equal stamps, of which the earlier was old when it was taken, mean the same content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
@@ -66,6 +68,11 @@ pub(super) struct Facts {
     pub(super) gid: u32,
     /// When it was made, where the file system keeps that.
     pub(super) born_ns: Option<i128>,
+}
+
+/// Whether `path` lies on a file system that other machines write to as well.
+pub(super) fn path_is_remote(path: &Path) -> bool {
+    rustix::fs::statfs(path).is_ok_and(|found| is_remote(&found))
 }
 
 /// File systems whose time stamps come from elsewhere, and which report no changes by others: NFS, SMB and CIFS, AFS,

@@ -3,6 +3,7 @@
 mod changing;
 mod keys;
 pub(super) mod rig;
+mod watching;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
