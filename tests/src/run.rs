@@ -88,7 +88,7 @@ impl Run {
     /// When it cannot be started, takes over a minute, or leaves its output open behind it.
     #[track_caller]
     pub fn finish(mut self) -> Finished {
-        let shown = format!("{:?} in {:?}", self.command, self.command.get_current_dir());
+        let shown = shown(&self.command);
         self.command.stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() });
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{shown}: {error}"));
@@ -128,8 +128,15 @@ impl Run {
     #[track_caller]
     pub fn spawn(mut self) -> Child {
         self.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        self.command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.command))
+        self.command.spawn().unwrap_or_else(|error| panic!("{}: {error}", shown(&self.command)))
     }
+}
+
+/// A command for messages: without its environment, which is the sandbox's.
+fn shown(command: &Command) -> String {
+    let words: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
+    let directory = command.get_current_dir().unwrap_or(Path::new("."));
+    format!("{words:?} in {}", directory.display())
 }
 
 impl Finished {

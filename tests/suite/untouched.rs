@@ -83,7 +83,7 @@ fn changes() -> Vec<(&'static str, Value, &'static [&'static str])> {
         ("move", json!({ "id": "goal-8", "direction": "up" }), &[]),
         ("move", json!({ "id": "goal-39", "beforeId": "goal-0" }), &[]),
         ("start", json!({ "id": "goal-10", "branch": "b" }), &["goal-10"]),
-        ("start", json!({ "id": "goal-10", "clear": true }), &["goal-10"]),
+        ("start", json!({ "id": "goal-10", "clear": true, "takeOver": true }), &["goal-10"]),
         ("set_active", json!({ "id": "goal-11" }), &["goal-11"]),
         ("set_active", json!({ "id": "goal-13" }), &["goal-11", "goal-13"]),
         ("complete", json!({ "id": "goal-14", "confirm": true }), &["goal-14"]),
