@@ -7,6 +7,7 @@
 mod bad_files;
 mod bench;
 mod interop;
+mod pages;
 mod places;
 mod refusals;
 mod scenarios;

@@ -40,10 +40,10 @@ fn check(rows: &[Row]) {
     let mut problems = Vec::new();
     for (tool, arguments, code, resolution, fields) in rows {
         let answer = session.call(tool, arguments.clone());
-        problems.extend(
-            differences(&answer, code, *resolution, *fields)
-                .map(|problem| format!("{tool} {arguments}: {problem}\n  {}", answer.0)),
-        );
+        let found: Vec<String> = differences(&answer, code, *resolution, *fields).collect();
+        if !found.is_empty() {
+            problems.push(format!("{tool} {arguments}: {}\n  {}", found.join(", "), answer.0));
+        }
         if state(&sandbox) != before {
             problems.push(format!("{tool} {arguments}: the file or its directory changed"));
             sandbox.write_worklist(&before.0);
