@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use stepstone_proto::contract::command_line::{Command, EVERYWHERE, Flag, GLOBAL, Section, commands};
+use stepstone_proto::contract::command_line::{
+    Command, EVERYWHERE, EXIT_CODES, Flag, GLOBAL, Section, commands,
+};
 use stepstone_proto::protocol::VERSION;
 
 use crate::arguments::{Topic, usage_lines};
@@ -47,14 +49,8 @@ fn overview() -> String {
     out.push_str(".SH FLAGS OF EVERY COMMAND\n");
     out.push_str(&flags(GLOBAL));
     out.push_str(".SH EXIT STATUS\n");
-    for (code, meaning) in [
-        ("0", "Done. An empty answer is one."),
-        ("1", "An error."),
-        ("2", "The command line cannot be carried out as it stands."),
-        ("3", "The user has not confirmed."),
-        ("4", "The state is not the one that was read, or somebody else holds the goal."),
-    ] {
-        out.push_str(&entry(code, meaning));
+    for (code, meaning) in EXIT_CODES {
+        out.push_str(&entry(&code.to_string(), meaning));
     }
     out.push_str(".SH ENVIRONMENT\n");
     for (name, meaning) in [

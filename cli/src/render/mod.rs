@@ -6,6 +6,7 @@ mod doctor;
 mod failure;
 mod goal;
 mod help;
+mod init;
 mod lists;
 mod man;
 mod model;
@@ -13,6 +14,7 @@ mod rows;
 mod style;
 mod text;
 mod time;
+mod why;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -87,6 +89,8 @@ fn success(view: &View<'_>, envelope: &Envelope, asked: &Map<String, Value>) -> 
         "waves" => lists::waves(view, &answer, asked),
         "next" => lists::next(view, &answer),
         "show" => goal::show(view, &answer),
+        "why" => why::page(view, envelope),
+        "init" => init::page(view, envelope),
         "apply-plan" => return changes::plan(view, &answer),
         "migrate_ids" => changes::migrate_ids(&answer),
         "migrate_path" => changes::migrate_path(&answer),

@@ -5,6 +5,7 @@
 //! so that `meta` is complete on every refusal.
 
 mod answers;
+pub mod init;
 mod migrate;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use stepstone_proto::envelope::{Envelope, ErrorCode, Failure, Meta};
+use stepstone_proto::envelope::{Envelope, Failure, Meta};
 use stepstone_proto::operation::{Change, Context, Operation, Read, Request, Start};
 
 use crate::decode::{self, Decoded};
@@ -202,6 +203,10 @@ impl Engine {
         if self.role == Role::Shared && place.choice.outside_root {
             return Err(Stop::CallerMust("the goal file lies outside the work tree".to_owned()));
         }
+        // It is about AGENTS.md, and works whatever the goal file looks like.
+        if matches!(operation, Operation::Init) {
+            return self.init(place).await;
+        }
         let store = self.stores.open(&place.choice.path, &place.located.root).await;
         let store = store.map_err(|error| self.store_stop(&error))?;
         if call.decoded.action.confirm && !call.decoded.confirmed && !is_shown_only(&operation) {
@@ -211,8 +216,20 @@ impl Engine {
             Operation::Read(read) => self.read(call, &read, &store, place, meta).await,
             Operation::Change(change) => self.change(call, change, &store, place).await,
             Operation::MigratePath { dry_run } => self.migrate_path(&store, place, dry_run).await,
-            Operation::Init => Err(Failure::new(ErrorCode::Unavailable, "init is not here yet.").into()),
+            Operation::Init => self.init(place).await,
         }
+    }
+
+    async fn init(&self, place: &Place) -> Result<Envelope, Stop> {
+        let done = init::init(&place.located.root).await;
+        let done = done.map_err(|error| self.stop(error.caller_must(), error.failure()))?;
+        let mut envelope = Envelope::success("init", done.result);
+        envelope.meta.changed = done.changed;
+        envelope.meta.semantic_no_op = !done.changed;
+        if done.changed {
+            envelope.meta.changed_fields = vec!["/agentsPath".to_owned()];
+        }
+        Ok(envelope)
     }
 
     async fn read(

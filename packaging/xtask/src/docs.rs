@@ -19,6 +19,7 @@ fn pages() -> Result<Vec<Page>> {
     let mut pages = vec![
         Page { path: "README.md".to_owned(), text: readme()? },
         Page { path: "docs/cli.md".to_owned(), text: command_line::cli_reference() },
+        Page { path: "packaging/skill/stepstone/SKILL.md".to_owned(), text: command_line::skill() },
     ];
     pages.extend(crate::dist::pages().into_iter().map(|(path, text)| Page { path, text }));
     Ok(pages)

@@ -30,8 +30,10 @@ pub const RESOLUTIONS: &[Resolution] = &[
     word("choose-another-goal", "Another branch holds this goal: take a different one."),
     word("choose-branch-or-clear", "Give a branch to take the goal for, or clear to give it back; not both."),
     word("choose-confirm-or-dry-run", "Ask for a dry run, or confirm; not both."),
+    word("correct-the-command-line", "Write the command line as the message and `details.usage` say."),
     word("fix-agents-markers", "Leave one pair of marker lines in AGENTS.md, or none, and run init again."),
     word("fix-json-plan", "Mend the plan file's JSON."),
+    word("follow-the-findings", "Do what each finding that is a problem says."),
     word(
         "merge-worklists-by-hand",
         "Both goal files exist: keep the goals you want in the canonical one and remove the legacy one.",
@@ -61,8 +63,13 @@ pub const RESOLUTIONS: &[Resolution] = &[
     word("provide-one-placement", "Give exactly one of direction, beforeId and afterId."),
     word("provide-one-placement-anchor", "Give beforeId or afterId; not both."),
     word("provide-project-start-branch", "No branch is checked out here: name one."),
+    word(
+        "provide-readable-description-file",
+        "Give the path of a description file that exists and can be read.",
+    ),
     word("provide-readable-json-plan", "Give the path of a plan file that exists and can be read."),
     word("provide-unambiguous-goal-id", "More than one goal begins so: give more of the id."),
+    word("provide-utf-8-description-file", "Save the description file as UTF-8."),
     word("provide-valid-values", "Give the named fields values of their own type and range."),
     word("provide-writable-agents-file", "Make AGENTS.md a regular UTF-8 file, and run init again."),
     word(
@@ -102,6 +109,7 @@ pub const RESOLUTIONS: &[Resolution] = &[
     ),
     word("retry-git-command", "Git did not answer in time: ask again."),
     word("run-inside-git-repository", "Run inside a Git work tree, or point the server at one."),
+    word("run-stepstone-doctor", "Run `stepstone doctor`: it looks at the daemon and what it needs."),
     word("upgrade-stepstone", "A newer Stepstone wrote this file: upgrade this one."),
     word("use-a-new-idempotency-key", "The key was used for another operation: make a new one."),
     word("use-a-supported-action", "Ask for one of the actions that are listed."),

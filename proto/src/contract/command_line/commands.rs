@@ -12,6 +12,18 @@ pub const EVERYWHERE: &[&str] = &[
     "Exit codes: 0 done (an empty answer too), 1 error, 2 usage, 3 confirmation needed, 4 conflict.",
 ];
 
+/// Exit codes and when they are used.
+pub const EXIT_CODES: &[(u8, &str)] = &[
+    (0, "Done. An empty answer is one."),
+    (1, "An error; the message says what to do."),
+    (2, "The command line cannot be carried out as it stands. Nothing was contacted."),
+    (3, "The user has not confirmed. Nothing was changed."),
+    (
+        4,
+        "A conflict: the state is not the one that was read, or another branch holds the goal. Nothing was changed.",
+    ),
+];
+
 /// Other spellings of names: hyphens and underscores are interchangeable.
 pub const SPELLINGS: &[(&str, &str)] = &[
     ("set-active", "set_active"),

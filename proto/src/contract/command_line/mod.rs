@@ -10,7 +10,7 @@ mod markdown;
 mod skill;
 mod texts;
 
-pub use commands::{EVERYWHERE, SPELLINGS, commands, invocations};
+pub use commands::{EVERYWHERE, EXIT_CODES, SPELLINGS, commands, invocations};
 pub use flags::{Completes, Flag, GLOBAL, VALUE_FLAGS};
 pub use markdown::cli_reference;
 pub use skill::{AGENTS_END, AGENTS_START, agents_block, skill};
