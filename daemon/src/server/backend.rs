@@ -9,34 +9,10 @@ use stepstone_proto::protocol::OpenWorklist;
 use tokio::sync::mpsc;
 
 pub use crate::service::Reply;
+pub use crate::store::WorklistEvent as Change;
 
 /// Something that the engine is at work on.
 pub type Answering<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// What an event stream tells of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
-    /// The worklist's content.
-    Changed {
-        /// The file's revision.
-        revision: u64,
-        /// Ids of new goals.
-        added: Vec<String>,
-        /// Ids that are gone.
-        removed: Vec<String>,
-        /// Ids of goals that read differently now.
-        changed: Vec<String>,
-        /// The goals that stayed stand in another order.
-        order_changed: bool,
-    },
-    /// The file cannot be read as a worklist any more.
-    Malformed {
-        /// What is wrong with it.
-        message: String,
-    },
-    /// Anything may have changed.
-    ReadAgain,
-}
 
 /// The changes of one (root, override), from the subscription on. Dropping it ends the subscription.
 pub type Changes = mpsc::Receiver<Change>;

@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use stepstone_proto::operation::{Context, Request};
 use stepstone_proto::protocol::OpenWorklist;
-use tokio::sync::mpsc;
 
 use super::backend::{Answering, Backend, Changes, Reply};
 use crate::service::Engine;
@@ -17,10 +16,8 @@ impl Backend for Engine {
 
     fn subscribe(self: Arc<Self>, context: Context) -> Answering<Result<Changes, Reply>> {
         Box::pin(async move {
-            let _place = self.place_of(&context).await?;
-            let (sender, changes) = mpsc::channel(1);
-            tokio::spawn(async move { sender.closed().await });
-            Ok(changes)
+            let (located, choice) = self.place_of(&context).await?;
+            Ok(self.stores().subscribe(&located, &choice).await)
         })
     }
 
@@ -36,7 +33,7 @@ impl Backend for Engine {
     }
 
     fn watching(&self) -> &'static str {
-        "polling"
+        self.stores().watching()
     }
 
     fn finish(self: Arc<Self>) -> Answering<()> {

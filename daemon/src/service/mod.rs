@@ -159,7 +159,8 @@ impl Engine {
     ///
     /// The refusals of [`Repositories::locate`].
     pub async fn place_of(&self, context: &Context) -> Result<(Located, Choice), Reply> {
-        match self.place(context).await {
+        let place = self.place(context).await;
+        match place.and_then(|place| self.mine(&place).map(|()| place)) {
             Ok(Place { located, choice }) => Ok((located, choice)),
             Err(Stop::CallerMust(reason)) => Err(Reply::CallerMust { reason }),
             Err(Stop::Failure(failure)) => {
@@ -181,6 +182,15 @@ impl Engine {
         Ok(Place { located, choice })
     }
 
+    /// The shared engine neither reads nor writes outside the work tree that it was asked about; whoever asks may
+    /// lack the right to.
+    fn mine(&self, place: &Place) -> Result<(), Stop> {
+        if self.role == Role::Shared && place.choice.outside_root {
+            return Err(Stop::CallerMust("the goal file lies outside the work tree".to_owned()));
+        }
+        Ok(())
+    }
+
     /// What the shared engine may not do, its caller may.
     fn stop(&self, caller_must: Option<String>, failure: Failure) -> Stop {
         match (self.role, caller_must) {
@@ -200,9 +210,7 @@ impl Engine {
         place: &Place,
         meta: &mut Meta,
     ) -> Result<Envelope, Stop> {
-        if self.role == Role::Shared && place.choice.outside_root {
-            return Err(Stop::CallerMust("the goal file lies outside the work tree".to_owned()));
-        }
+        self.mine(place)?;
         // It is about AGENTS.md, and works whatever the goal file looks like.
         if matches!(operation, Operation::Init) {
             return self.init(place).await;
