@@ -7,6 +7,7 @@
 mod bad_files;
 mod bench;
 mod interop;
+mod packaging;
 mod pages;
 mod places;
 mod refusals;

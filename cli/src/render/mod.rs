@@ -115,6 +115,3 @@ fn warnings(meta: &Meta) -> String {
     }
     out
 }
-
-#[cfg(test)]
-mod tests;

@@ -75,14 +75,19 @@ function become(path, words) {
 function accompany(program, path, words) {
   // The native program ends when this process is gone, however it went.
   const env = { ...process.env, STEPSTONE_LAUNCHER_PID: String(process.pid) };
-  const child = require("node:child_process").spawn(path, words, { stdio: "inherit", env });
+  let child;
   const pass = (signal) => child.kill(signal);
+  // Before there is a child: none of them may end this process and leave that one.
   for (const signal of FORWARDED) process.on(signal, pass);
+  const release = () => FORWARDED.forEach((signal) => process.removeListener(signal, pass));
+  child = require("node:child_process").spawn(path, words, { stdio: "inherit", env });
   child.on("error", (error) => {
-    if (child.pid === undefined) fail(unusable(program, path, error));
+    if (child.pid !== undefined) return;
+    release();
+    fail(unusable(program, path, error));
   });
   child.on("exit", (code, signal) => {
-    for (const each of FORWARDED) process.removeListener(each, pass);
+    release();
     process.exitCode = code ?? 128 + (signals[signal] ?? 0);
     // End by the same signal, so that whoever waits sees what really happened.
     if (signal !== null) process.kill(process.pid, signal);

@@ -37,7 +37,7 @@ pub(crate) fn tar_gz(tree: &Tree, prefix: &str, directories: bool, epoch: u64) -
 /// # Errors
 /// None that memory does not give.
 pub(crate) fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut encoder = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    let mut encoder = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
     encoder.write_all(bytes)?;
     Ok(encoder.finish()?)
 }

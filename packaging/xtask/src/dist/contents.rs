@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use stepstone_proto::contract::command_line;
 use stepstone_tests::{Executables, workspace_root};
 
 use super::tree::Tree;
@@ -47,7 +48,7 @@ pub(crate) fn installation(executables: &Executables) -> Result<Tree> {
     for (source, place) in WRITTEN {
         tree.add(*place, fs_err::read(workspace_root().join(source))?);
     }
-    tree.add(SKILL, skill());
+    tree.add(SKILL, command_line::skill());
     Ok(tree)
 }
 
@@ -66,9 +67,4 @@ fn printed(cli: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     let shown = arguments.join(" ");
     ensure!(output.status.success(), "stepstone {shown}: {}", String::from_utf8_lossy(&output.stderr));
     Ok(output.stdout)
-}
-
-/// The agent skill: the whole of `SKILL.md`.
-pub(crate) fn skill() -> String {
-    String::new()
 }

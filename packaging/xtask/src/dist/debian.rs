@@ -1,6 +1,7 @@
 //! The Debian package: an `ar` archive of two tar archives, as `man 5 deb` has it.
 
 use anyhow::{Context, Result};
+use memchr::memmem;
 use stepstone_tests::workspace_root;
 
 use super::tree::Tree;
@@ -90,7 +91,7 @@ fn depends(data: &Tree) -> String {
     if let Some(minor) = programs.iter().filter_map(|program| glibc_minor(program)).max() {
         needed.push(format!("libc6 (>= 2.{minor})"));
     }
-    if programs.iter().any(|program| find(program, b"libgcc_s.so.1").is_some()) {
+    if programs.iter().any(|program| memmem::find(program, b"libgcc_s.so.1").is_some()) {
         needed.push("libgcc-s1".to_owned());
     }
     needed.join(", ")
@@ -99,19 +100,12 @@ fn depends(data: &Tree) -> String {
 /// The newest `GLIBC_2.<minor>` whose symbols a program asks for, as its table of needed versions names it.
 fn glibc_minor(program: &[u8]) -> Option<u32> {
     const MARK: &[u8] = b"GLIBC_2.";
-    let mut newest = None;
-    let mut rest = program;
-    while let Some(at) = find(rest, MARK) {
-        rest = rest.get(at + MARK.len()..).unwrap_or_default();
+    let minor = |at: usize| {
+        let rest = program.get(at + MARK.len()..)?;
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let minor = rest.get(..digits).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
-        newest = newest.max(minor);
-    }
-    newest
-}
-
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
+        std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()
+    };
+    memmem::find_iter(program, MARK).filter_map(minor).max()
 }
 
 fn copyright() -> Result<String> {

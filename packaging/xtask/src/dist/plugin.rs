@@ -1,10 +1,10 @@
 //! The Claude Code plugin, rendered from the contract: manifest, marketplace, MCP configuration, skill, commands.
 
 use serde_json::json;
-use stepstone_proto::contract::{ACTIONS, Action, Kind};
+use stepstone_proto::contract::{ACTIONS, Action, Kind, command_line};
 
 use super::tree::Tree;
-use super::{AUTHORS, DESCRIPTION, KEYWORDS, REPOSITORY, contents};
+use super::{AUTHORS, DESCRIPTION, KEYWORDS, REPOSITORY};
 
 /// Where the plugin is, below the workspace.
 pub(crate) const FOLDER: &str = "packaging/claude-code";
@@ -20,7 +20,7 @@ pub(crate) fn folder(version: &str) -> Tree {
     tree.add(".claude-plugin/marketplace.json", marketplace(version, "./"));
     tree.add(".mcp.json", mcp_configuration(version));
     tree.add("README.md", readme());
-    tree.add("skills/stepstone/SKILL.md", contents::skill());
+    tree.add("skills/stepstone/SKILL.md", command_line::skill());
     for (action, uri) in commands() {
         tree.add(format!("commands/{}.md", action.name), command(action, &uri));
     }
@@ -71,13 +71,14 @@ fn marketplace(version: &str, source: &str) -> String {
 }
 
 /// Claude Code starts a plugin's server wherever it likes, so the project's directory is handed over by name. The
-/// version is the plugin's own: npx then answers from its cache, without asking the registry at each start.
+/// version is the plugin's own, so that both are always in step. npx asks the registry at each start and falls back to
+/// its cache; without `--fetch-retries=0` it would try for longer than hosts wait when there is no network.
 fn mcp_configuration(version: &str) -> String {
     let configuration = json!({
         "mcpServers": {
             SERVER: {
                 "command": "npx",
-                "args": ["-y", "--package", format!("stepstone@{version}"), "stepstone-mcp"],
+                "args": ["-y", "--fetch-retries=0", "--package", format!("stepstone@{version}"), "stepstone-mcp"],
                 "env": { "STEPSTONE_PLUGIN_PROJECT_ROOT": "${CLAUDE_PROJECT_DIR}" },
             },
         },
