@@ -14,7 +14,8 @@ pub(super) fn one(view: &View<'_>, envelope: &Envelope, answer: &Answer, asked: 
         // `start` without an id, and nothing to take.
         return Page { out: lists::nothing_ready(view, None), err: String::new() };
     };
-    let mut out = format!("{} {}: {}\n", verb(envelope, goal, asked), line(&goal.id), line(&goal.title));
+    let (verb, behind) = verb(envelope, goal, asked);
+    let mut out = format!("{verb} {}{behind}: {}\n", line(&goal.id), line(&goal.title));
     let mut more = |label: &str, ids: &[String]| {
         if !ids.is_empty() {
             out.push_str(&format!(
@@ -44,32 +45,34 @@ fn others(envelope: &Envelope, goal: &Goal) -> Vec<String> {
     changed.unwrap_or_default().iter().filter(|id| **id != goal.id).cloned().collect()
 }
 
-fn verb(envelope: &Envelope, goal: &Goal, asked: &Map<String, Value>) -> String {
-    let branch = || line(goal.branch.as_deref().unwrap_or_default());
+/// What was done, and what stands behind the id.
+fn verb(envelope: &Envelope, goal: &Goal, asked: &Map<String, Value>) -> (&'static str, String) {
+    let branch = line(goal.branch.as_deref().unwrap_or_default());
     let clear = asked.get("clear") == Some(&Value::Bool(true));
     let verb = match (envelope.action.as_str(), envelope.meta.semantic_no_op) {
+        ("start", no_op) if !clear => {
+            let (verb, word) = if no_op { ("Already taken:", "by") } else { ("Took", "for") };
+            return (verb, format!(" {word} {branch}"));
+        }
+        ("start", false) => "Gave back",
+        ("start", true) => "Nobody held",
         ("add", _) => "Added",
         ("update", false) => "Updated",
-        ("update", true) => "Already so",
         ("move", false) => "Moved",
-        ("move", true) => "Already there",
-        ("start", false) if clear => "Gave back",
-        ("start", true) if clear => "Nobody held",
-        ("start", false) => return format!("Took for {}", branch()),
-        ("start", true) => return format!("Already held by {}", branch()),
-        ("set_active", false) => "Active",
-        ("set_active", true) => "Already active",
-        ("complete", false) => "Done",
-        ("complete", true) => "Already done",
-        ("reopen", false) => "Open again",
-        ("reopen", true) => "Already open",
+        ("move", true) => "Already there:",
+        ("set_active", false) => "Made active:",
+        ("set_active", true) => "Already active:",
+        ("complete", false) => "Completed",
+        ("complete", true) => "Already done:",
+        ("reopen", false) => "Reopened",
+        ("reopen", true) => "Already open:",
         ("archive", false) => "Archived",
-        ("archive", true) => "Already archived",
+        ("archive", true) => "Already archived:",
         ("delete", _) => "Deleted",
         (_, false) => "Changed",
         (_, true) => "Nothing to change in",
     };
-    verb.to_owned()
+    (verb, String::new())
 }
 
 /// `apply-plan`.

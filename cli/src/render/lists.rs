@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::model::{Answer, Goal, Summary};
 use super::style::Tone;
-use super::text::line;
+use super::text::{line, wrap};
 use super::{View, goal};
 
 /// Unfinished goals that are named when nothing is ready.
@@ -200,7 +200,7 @@ fn footer(view: &View<'_>, answer: &Answer) -> String {
         out.push_str(&view.brush.paint(Tone::Faint, &format!("There are more{of}{on}.")));
         out.push('\n');
     }
-    if let (Some(_), Some(summary)) = (view.width, answer.summary) {
+    if let (Some(columns), Some(summary)) = (view.width, answer.summary) {
         let counts = [
             (summary.ready, "ready"),
             (summary.blocked, "blocked"),
@@ -218,8 +218,10 @@ fn footer(view: &View<'_>, answer: &Answer) -> String {
             count => format!("{count} goals"),
         };
         out.push('\n');
-        out.push_str(&view.brush.paint(Tone::Faint, &format!("{goals}: {}", said.join(", "))));
-        out.push('\n');
+        for part in wrap(&format!("{goals}: {}", said.join(", ")), columns) {
+            out.push_str(&view.brush.paint(Tone::Faint, &part));
+            out.push('\n');
+        }
     }
     out
 }

@@ -115,3 +115,6 @@ fn warnings(meta: &Meta) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

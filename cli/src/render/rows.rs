@@ -32,6 +32,8 @@ fn is_held(goal: &Goal) -> bool {
 impl View<'_> {
     /// Goals as lines. `indent` blanks stand before each; with `groups` the group is named behind the title.
     pub(super) fn rows(&self, goals: &[&Goal], indent: usize, groups: bool) -> Vec<String> {
+        // A group is named where there is room for titles besides.
+        let groups = groups && self.width.is_none_or(|width| width >= 100);
         let states = goals.iter().map(|goal| width(&state(goal).0)).max().unwrap_or(0);
         let ids = goals.iter().map(|goal| width(&line(&goal.id))).max().unwrap_or(0);
         let before = indent + states + 2;
@@ -73,15 +75,23 @@ impl View<'_> {
 
     /// What stands behind the title, from the fullest to the shortest form; empty when there is nothing to say.
     fn marks(&self, goal: &Goal, groups: bool) -> Vec<String> {
-        let group = goal.group.as_deref().filter(|_| groups).map(|group| format!("[{}]", line(group)));
-        let claim = self.claim(goal);
-        let waits = waits(&goal.blocked_by);
-        let mut forms: Vec<Vec<String>> = Vec::new();
-        for (claim, waits) in [(0, 0), (1, 1), (2, 2)].map(|(c, w)| (claim.get(c), waits.get(w))) {
-            forms.push(claim.into_iter().chain(waits).cloned().chain(group.clone()).collect());
+        let group = goal.group.as_deref().filter(|group| groups && !group.is_empty());
+        let group = group.map(|group| format!("[{}]", line(group)));
+        let (claim, waits) = (self.claim(goal), waits(&goal.blocked_by));
+        if claim.is_empty() && waits.is_empty() {
+            // A group is worth the room that is left, not a title.
+            return group.into_iter().chain([String::new()]).collect();
         }
-        forms.push(claim.last().or(waits.last()).cloned().into_iter().collect());
-        forms.into_iter().map(|parts| parts.join("; ")).filter(|mark| !mark.is_empty()).collect()
+        let both = |claim: Option<&String>, waits: Option<&String>, group: Option<&String>| {
+            let parts: Vec<&str> = claim.into_iter().chain(waits).chain(group).map(String::as_str).collect();
+            parts.join("; ")
+        };
+        vec![
+            both(claim.first(), waits.first(), group.as_ref()),
+            both(claim.first(), waits.first(), None),
+            both(claim.get(1), waits.get(1), None),
+            both(claim.last(), if claim.is_empty() { waits.last() } else { None }, None),
+        ]
     }
 
     /// Who holds a goal, in three forms; empty when nobody does.
@@ -105,26 +115,26 @@ impl View<'_> {
     }
 }
 
-/// What a goal waits for, in three forms; empty when it waits for nothing.
+/// What a goal waits for, in full and in short; empty when it waits for nothing.
 fn waits(ids: &[String]) -> Vec<String> {
     let Some(first) = ids.first().map(|id| line(id)) else { return Vec::new() };
     let all: Vec<String> = ids.iter().map(|id| line(id)).collect();
     let short = if ids.len() == 1 { first } else { format!("{first} and {} more", ids.len() - 1) };
-    vec![
-        format!("waits for {}", all.join(", ")),
-        format!("waits for {short}"),
-        format!("waits for {}", ids.len()),
-    ]
+    vec![format!("waits for {}", all.join(", ")), format!("waits for {short}")]
 }
 
-/// A title and the fullest mark that leave each other room.
+/// A title and the fullest mark that leaves it room. Where there is none, the title goes: the id is made from it, but
+/// who holds a goal or what holds it up stands nowhere else.
 fn fit(title: &str, marks: &[String], columns: usize) -> (String, String) {
     let cut_title = |columns: usize| if columns < LEAST { String::new() } else { cut(title, columns) };
-    let wanted = width(title).min(TITLE);
     let Some(shortest) = marks.last() else { return (cut_title(columns), String::new()) };
-    let mark = marks.iter().find(|mark| wanted + 2 + width(mark) <= columns).unwrap_or(shortest);
-    if width(mark) > columns {
-        return (String::new(), if columns < LEAST { String::new() } else { cut(mark, columns) });
+    let wanted = width(title).min(TITLE);
+    if let Some(mark) = marks.iter().find(|mark| wanted + 2 + width(mark) <= columns) {
+        return (cut_title(columns.saturating_sub(width(mark) + 2)), mark.clone());
     }
-    (cut_title(columns.saturating_sub(width(mark) + 2)), mark.clone())
+    if shortest.is_empty() {
+        return (cut_title(columns), String::new());
+    }
+    let mark = marks.iter().find(|mark| width(mark) <= columns).unwrap_or(shortest);
+    (String::new(), if columns < LEAST { String::new() } else { cut(mark, columns) })
 }
