@@ -287,6 +287,20 @@ impl Mcp {
         (status, begin.elapsed())
     }
 
+    /// Ends the server's input and gives its status and all that it still said, in order.
+    ///
+    /// # Panics
+    /// When it does not end, or prints something that is no message.
+    #[track_caller]
+    pub fn finish(mut self) -> (ExitStatus, Vec<Value>) {
+        drop(self.input.take());
+        let mut said: Vec<Value> = self.unasked.drain(..).collect();
+        while let Some(message) = self.receive(LIMIT) {
+            said.push(message);
+        }
+        (run::wait(&mut self.child, "the MCP server after the end of its input"), said)
+    }
+
     /// Kills the server, as hosts do.
     pub fn kill(mut self) {
         self.end();

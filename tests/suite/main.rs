@@ -7,6 +7,7 @@
 mod bad_files;
 mod bench;
 mod interop;
+mod mcp;
 mod packaging;
 mod pages;
 mod places;

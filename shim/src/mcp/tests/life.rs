@@ -108,8 +108,10 @@ async fn a_server_that_was_told_nothing_ends_quietly() {
     assert_eq!(Client::new(&Fake::new()).end().await, Vec::<Value>::new());
 }
 
-#[tokio::test]
+/// rmcp by itself would wait for them for five seconds.
+#[tokio::test(start_paused = true)]
 async fn open_subscriptions_do_not_hold_up_the_end() {
+    let begin = tokio::time::Instant::now();
     let mut client = Client::new(&Fake::new());
     let filter = json!({ "notifications": { "resourceSubscriptions": ["stepstone://worklist/list"] } });
     client.request(1, "subscriptions/listen", modern(filter)).await;
@@ -119,6 +121,20 @@ async fn open_subscriptions_do_not_hold_up_the_end() {
     assert_eq!(said[0]["id"], 1);
     assert_eq!(said[0]["result"]["resultType"], "complete");
     assert_eq!(said[0]["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
+    assert_eq!(begin.elapsed(), super::Duration::ZERO);
+}
+
+/// rmcp by itself would give up after five seconds.
+#[tokio::test(start_paused = true)]
+async fn a_slow_answer_is_waited_for_at_the_end_of_the_input() {
+    let engine = Fake::held();
+    let mut client = Client::with_handshake(&engine, "2025-06-18").await;
+    client.request(1, "tools/call", call("add", json!({}))).await;
+    let ending = tokio::spawn(client.end());
+    // Below the bound of these tests, above that of rmcp.
+    tokio::time::sleep(super::Duration::from_secs(15)).await;
+    engine.permits.add_permits(1);
+    assert_eq!(ending.await.unwrap().len(), 1);
 }
 
 #[tokio::test]
