@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use stepstone_proto::envelope::Envelope;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::commit::{Replaced, Replacement};
 use super::content::{self, Content};
@@ -195,10 +196,13 @@ impl Run<'_> {
         };
         let batch = self.answer_remembered(place, journal.as_ref(), batch);
         if batch.is_empty() {
+            if let Err(error) = lock_directory::remove_left_behind(&disk, place, kernel.as_ref()) {
+                tracing::warn!(path = %place.target.display(), %error, "a dead engine's lock was not removed");
+            }
             return Ok(());
         }
         let folder = place.folder();
-        let taken = LockDirectory::take(&disk, folder, kernel.as_mut(), &self.bench.pulse);
+        let taken = LockDirectory::take(&disk, place, kernel.as_mut(), &self.bench.pulse);
         let lock = folder.join(lock_directory::NAME);
         let held = match taken {
             Ok(Taken::Held(held)) => held,
@@ -211,7 +215,7 @@ impl Run<'_> {
             }
         };
         if let Some(kernel) = &kernel
-            && (!self.bench.cleaned || held.took_over || kernel.left_behind.is_some())
+            && (!self.bench.cleaned || held.took_over || kernel.unclean)
         {
             super::commit::clean(&disk, place);
             self.bench.cleaned = true;

@@ -16,8 +16,7 @@ use super::place::Place;
 use super::stamp::Facts;
 use crate::roadmap::Roadmap;
 
-/// A temporary file's name: this, 16 hexadecimal digits, and `.tmp`. The first eight say which worklist of the
-/// directory it belongs to.
+/// A temporary file's name: this, the digits of a passing name, and `.tmp`.
 const PREFIX: &str = ".worklist-";
 const SUFFIX: &str = ".tmp";
 
@@ -97,7 +96,7 @@ impl Replacement<'_, '_> {
         // A new file gets the mode that the user's mask leaves; a replaced one gets the old mode later.
         let mode = if old.file.is_some() { 0o600 } else { 0o666 };
         loop {
-            let name = temporary_name(self.place);
+            let name = format!("{PREFIX}{}{SUFFIX}", self.place.new_digits());
             let path = self.place.folder().join(&name);
             match self.bench.disk.create(&path, mode) {
                 Ok(file) => return Ok((name, path, file)),
@@ -138,7 +137,9 @@ impl Replacement<'_, '_> {
 
     /// What stands against the replacement, if something does.
     fn last_check(&self, old: &Arc<Content>) -> Result<Option<Replaced>, StoreError> {
-        if !self.held.is_ours() {
+        let lock = self.held.path();
+        let ours = self.held.is_ours();
+        if !ours.map_err(|error| StoreError::disk(&self.place.target, "look at the lock", lock, error))? {
             return Ok(Some(Replaced::LockLost));
         }
         let now = content::fresh(&self.bench.disk, &self.place.target, Some(old))?;
@@ -214,19 +215,10 @@ impl Replacement<'_, '_> {
     }
 }
 
-fn temporary_name(place: &Place) -> String {
-    let (ours, random) = (own_digits(place), super::random_hex_16());
-    format!("{PREFIX}{ours}{}{SUFFIX}", random.get(..8).unwrap_or_default())
-}
-
-fn own_digits(place: &Place) -> String {
-    place.key.file_name().chars().take(8).collect()
-}
-
 /// Removes what dead engines left in the directory. Both locks must be held, and the journal be settled.
 pub(super) fn clean(disk: &Disk, place: &Place) {
     let folder = place.folder();
-    let own = own_digits(place);
+    let own = place.own_digits();
     let Ok(names) = disk.names(folder) else { return };
     for name in names.iter().filter_map(|name| name.to_str()) {
         let digits = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
@@ -236,7 +228,7 @@ pub(super) fn clean(disk: &Disk, place: &Place) {
                 let _ = disk.remove_file(&path);
             }
         } else {
-            lock_directory::clean(disk, folder, name);
+            lock_directory::clean(disk, folder, name, &own);
         }
     }
 }

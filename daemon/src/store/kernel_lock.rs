@@ -1,8 +1,8 @@
 //! The lock between our own engines: a file in the state directory, locked by the kernel and let go by it when its
 //! holder ends in whatever way.
 //!
-//! In the file stands the identity of the lock directory that the last holder made. A next holder that finds exactly
-//! that directory knows that its maker is dead, for it holds the maker's kernel lock.
+//! In the file stands the identity of the lock directory that the holder made, as long as there is one. A next holder
+//! that finds exactly that directory knows that its maker is dead, for it holds the maker's kernel lock.
 
 use std::fs::File;
 use std::io;
@@ -39,7 +39,9 @@ pub(super) struct KernelLock {
     disk: Disk,
     file: File,
     path: PathBuf,
-    /// The lock directory of a holder that did not remove it.
+    /// The last holder died at work: there may be left-overs.
+    pub(super) unclean: bool,
+    /// The lock directory that it had made, unless it died before writing that down.
     pub(super) left_behind: Option<Identity>,
 }
 
@@ -61,35 +63,42 @@ impl KernelLock {
             // Something may have cleaned the directory between opening and locking: then this is nobody's lock.
             let held = disk.inspect(&file, &path)?.stamp;
             if disk.look(&path).is_ok_and(|found| found.stamp.is_same_file(&held)) {
-                let left_behind = read_record(disk, &file, &path);
-                return Ok(Some(Self { disk: disk.clone(), file, path, left_behind }));
+                let (unclean, left_behind) = read_record(disk, &file, &path);
+                return Ok(Some(Self { disk: disk.clone(), file, path, unclean, left_behind }));
             }
         }
     }
 
+    /// Writes down that this holder begins to work in the directory.
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.write(b"{}")
+    }
+
     /// Writes down which lock directory this holder makes.
     pub(super) fn record(&mut self, identity: Identity) -> io::Result<()> {
-        let mut record = serde_json::to_vec(&identity)?;
+        self.write(&serde_json::to_vec(&identity)?)
+    }
+
+    fn write(&mut self, text: &[u8]) -> io::Result<()> {
+        let mut record = text.to_owned();
         record.resize(RECORD - 1, b' ');
         record.push(b'\n');
         self.disk.record(&self.file, &self.path, &record)
     }
 
-    /// There is no lock directory of ours any more.
+    /// There is nothing of ours in the directory any more.
     pub(super) fn clear(&mut self) {
         self.left_behind = None;
-        let mut blank = vec![b' '; RECORD - 1];
-        blank.push(b'\n');
-        if let Err(error) = self.disk.record(&self.file, &self.path, &blank) {
+        if let Err(error) = self.write(b"") {
             // Harmless: the identity names a directory that does not exist any more.
             tracing::warn!(path = %self.path.display(), %error, "a lock's record was not cleared");
         }
     }
 }
 
-fn read_record(disk: &Disk, file: &File, path: &Path) -> Option<Identity> {
-    let record = disk.read(file, path, RECORD as u64, RECORD as u64).ok()?;
-    serde_json::from_slice(&record).ok()
+fn read_record(disk: &Disk, file: &File, path: &Path) -> (bool, Option<Identity>) {
+    let record = disk.read(file, path, RECORD as u64, RECORD as u64).unwrap_or_default();
+    (!record.trim_ascii().is_empty(), serde_json::from_slice(&record).ok())
 }
 
 /// A directory in the state directory, for the user alone.

@@ -5,11 +5,12 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use super::disk::{Disk, since_1970_ns};
 use super::kernel_lock::{Identity, KernelLock};
+use super::place::Place;
 use super::stamp::{Facts, Kind};
 
 /// One lock for everything in a directory.
@@ -47,35 +48,35 @@ pub(super) enum Taken {
 }
 
 impl LockDirectory {
-    /// Makes the lock directory in `folder`, unless somebody else's is there.
+    /// Makes the lock directory beside a goal file, unless somebody else's is there.
     pub(super) fn take(
         disk: &Disk,
-        folder: &Path,
-        kernel: Option<&mut KernelLock>,
+        place: &Place,
+        mut kernel: Option<&mut KernelLock>,
         pulse: &Pulse,
     ) -> io::Result<Taken> {
-        let path = folder.join(NAME);
-        let mut took_over = false;
+        let path = place.folder().join(NAME);
+        let mut took_over = remove_left_behind(disk, place, kernel.as_deref())?;
         match disk.look_no_follow(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
             Ok(found) => {
-                let left_behind = kernel.as_ref().and_then(|kernel| kernel.left_behind);
-                if left_behind.is_some() && Identity::of(&found) == left_behind {
-                    // Its maker held the kernel lock that is ours now.
-                    if !removed(disk.remove_directory(&path))? {
-                        return Ok(Taken::Busy);
-                    }
-                } else if !is_stale(&found) || !put_away(disk, folder, &path, &found)? {
+                if !is_stale(&found) || !put_away(disk, place, &path, &found)? {
                     return Ok(Taken::Busy);
                 }
                 took_over = true;
             }
         }
-        let Some((handle, made)) = make(disk, folder, &path, kernel)? else {
+        if let Some(kernel) = kernel.as_deref_mut()
+            && let Err(error) = kernel.begin()
+        {
+            // Only the quick recovery from our own death is lost.
+            tracing::warn!(path = %path.display(), %error, "a lock's record was not begun");
+        }
+        let Some((handle, made)) = make(disk, place, &path, kernel)? else {
             return Ok(Taken::Busy);
         };
-        *pulse.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(handle));
+        *super::lock(pulse) = Some(Arc::new(handle));
         let (disk, pulse) = (disk.clone(), Arc::clone(pulse));
         Ok(Taken::Held(Self { disk, path, made, took_over, released: false, pulse }))
     }
@@ -85,29 +86,38 @@ impl LockDirectory {
     }
 
     /// Nobody has taken the lock over. Asked directly before anything is replaced.
-    pub(super) fn is_ours(&self) -> bool {
-        self.disk
-            .look_no_follow(&self.path)
-            .is_ok_and(|found| found.kind == Kind::Directory && found.stamp.is_same_file(&self.made.stamp))
+    pub(super) fn is_ours(&self) -> io::Result<bool> {
+        match self.disk.look_no_follow(&self.path) {
+            Ok(found) => Ok(found.kind == Kind::Directory && found.stamp.is_same_file(&self.made.stamp)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
-    /// Lets go.
+    /// Lets go. What could not be removed stays recorded, so that the next holder of the kernel lock removes it.
     pub(super) fn release(mut self, kernel: Option<&mut KernelLock>) {
-        self.remove();
-        if let Some(kernel) = kernel {
+        let gone = self.remove();
+        if let Some(kernel) = kernel.filter(|_| gone) {
             kernel.clear();
         }
     }
 
-    fn remove(&mut self) {
+    /// Whether there is no lock of ours any more.
+    fn remove(&mut self) -> bool {
         self.released = true;
-        let ours = self.is_ours();
-        *self.pulse.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        if !ours {
-            tracing::warn!(path = %self.path.display(), "the lock was taken over while it was held");
-        } else if let Err(error) = self.disk.remove_directory(&self.path) {
+        let removed = self.is_ours().and_then(|ours| {
+            if ours {
+                self.disk.remove_directory(&self.path)?;
+            } else {
+                tracing::warn!(path = %self.path.display(), "the lock was taken over while it was held");
+            }
+            Ok(())
+        });
+        *super::lock(&self.pulse) = None;
+        if let Err(error) = &removed {
             tracing::warn!(path = %self.path.display(), %error, "the lock was not removed; it lapses by itself");
         }
+        removed.is_ok()
     }
 }
 
@@ -121,7 +131,7 @@ impl Drop for LockDirectory {
 
 /// Refreshes the lock that is held, if one is, through the descriptor from its making: never somebody else's.
 pub(super) fn refresh(disk: &Disk, pulse: &Pulse) {
-    let handle = pulse.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let handle = super::lock(pulse).clone();
     if let Some(handle) = handle
         && let Err(error) = disk.touch(&handle, Path::new(NAME))
     {
@@ -133,11 +143,11 @@ pub(super) fn refresh(disk: &Disk, pulse: &Pulse) {
 /// without a maker always finds its record too. `None`: somebody else was faster.
 fn make(
     disk: &Disk,
-    folder: &Path,
+    place: &Place,
     path: &Path,
     mut kernel: Option<&mut KernelLock>,
 ) -> io::Result<Option<(File, Facts)>> {
-    let passing = passing_name(folder);
+    let passing = passing_name(place);
     disk.make_directory(&passing)?;
     let made = open_made(disk, &passing, kernel.as_deref_mut());
     let named = made.and_then(|made| {
@@ -149,9 +159,6 @@ fn make(
         Err(error) => error,
     };
     let _ = disk.remove_directory(&passing);
-    if let Some(kernel) = kernel.as_deref_mut() {
-        kernel.clear();
-    }
     match error.kind() {
         io::ErrorKind::AlreadyExists => Ok(None),
         io::ErrorKind::Unsupported => make_in_place(disk, path, kernel),
@@ -188,12 +195,12 @@ fn open_made(disk: &Disk, path: &Path, kernel: Option<&mut KernelLock>) -> io::R
 
 /// Moves a stale lock out of the way and removes it. Moving shows whether it still was the stale one: its holder, or
 /// another that took over, may have been at it since it was looked at. Whether the way is free.
-fn put_away(disk: &Disk, folder: &Path, path: &Path, stale: &Facts) -> io::Result<bool> {
+fn put_away(disk: &Disk, place: &Place, path: &Path, stale: &Facts) -> io::Result<bool> {
     if stale.kind != Kind::Directory || !disk.names(path).is_ok_and(|names| names.is_empty()) {
         // Not a lock of this convention. Nobody's to remove.
         return Ok(false);
     }
-    let passing = passing_name(folder);
+    let passing = passing_name(place);
     match disk.rename(path, &passing) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         other => other?,
@@ -215,15 +222,28 @@ fn put_away(disk: &Disk, folder: &Path, path: &Path, stale: &Facts) -> io::Resul
     Ok(same)
 }
 
-/// Whether the way is free.
-fn removed(result: io::Result<()>) -> io::Result<bool> {
-    match result {
-        Ok(()) => Ok(true),
-        Err(error) => match error.kind() {
-            io::ErrorKind::NotFound => Ok(true),
-            io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory => Ok(false),
-            _ => Err(error),
-        },
+/// Removes the lock directory of a dead engine at once: exactly the one that the last holder of the kernel lock wrote
+/// down. Whether it was there.
+pub(super) fn remove_left_behind(
+    disk: &Disk,
+    place: &Place,
+    kernel: Option<&KernelLock>,
+) -> io::Result<bool> {
+    let Some(left_behind) = kernel.and_then(|kernel| kernel.left_behind) else { return Ok(false) };
+    let path = place.folder().join(NAME);
+    let removed = disk.look_no_follow(&path).and_then(|found| {
+        if Identity::of(&found) == Some(left_behind) {
+            disk.remove_directory(&path)?;
+            return Ok(true);
+        }
+        Ok(false)
+    });
+    match removed {
+        // Gone, or something was put into it: then it is no lock of this convention, and nobody's to remove.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {
+            Ok(false)
+        }
+        other => other,
     }
 }
 
@@ -233,15 +253,16 @@ fn is_stale(found: &Facts) -> bool {
 }
 
 /// Removes lock directories that never got their name, or were moved out of the way by somebody who died then. Called
-/// with the lock held; other worklists in the folder may be about to lock, so only old ones go.
-pub(super) fn clean(disk: &Disk, folder: &Path, name: &str) {
-    let is_passing = name.strip_prefix(PASSING).is_some_and(super::is_hex_16);
+/// with both locks held; other worklists in the folder may be about to lock, so only old ones of theirs go.
+pub(super) fn clean(disk: &Disk, folder: &Path, name: &str, own: &str) {
+    let digits = name.strip_prefix(PASSING).filter(|digits| super::is_hex_16(digits));
     let path = folder.join(name);
-    if is_passing && disk.look_no_follow(&path).is_ok_and(|found| is_stale(&found)) {
+    let stale = || disk.look_no_follow(&path).is_ok_and(|found| is_stale(&found));
+    if digits.is_some_and(|digits| digits.starts_with(own) || stale()) {
         let _ = disk.remove_directory(&path);
     }
 }
 
-fn passing_name(folder: &Path) -> PathBuf {
-    folder.join(format!("{PASSING}{}", super::random_hex_16()))
+fn passing_name(place: &Place) -> PathBuf {
+    place.folder().join(format!("{PASSING}{}", place.new_digits()))
 }

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::attempt::PATIENCE;
 use super::content::{self, Content};
@@ -127,7 +129,7 @@ impl Migration<'_> {
             }
         }
         let lock = place.folder().join(lock_directory::NAME);
-        match LockDirectory::take(self.disk, place.folder(), kernel.as_mut(), pulse) {
+        match LockDirectory::take(self.disk, &place, kernel.as_mut(), pulse) {
             Ok(Taken::Held(directory)) => Ok(Ok(Locks { kernel, directory })),
             Ok(Taken::Busy) => Ok(Err(lock)),
             Err(error) => Err(StoreError::disk(path, "make the lock", &lock, error)),
@@ -160,8 +162,10 @@ impl Migration<'_> {
         self.disk.sync(&file, self.from).map_err(|error| refused("sync", self.from, error))?;
         self.check(Some(&content))?;
         for locks in [destination, source] {
-            if !locks.directory.is_ours() {
-                return Ok(Some(locks.directory.path().to_owned()));
+            let lock = locks.directory.path();
+            let ours = locks.directory.is_ours().map_err(|error| refused("look at the lock", lock, error))?;
+            if !ours {
+                return Ok(Some(lock.to_owned()));
             }
         }
         match self.disk.rename_new(self.from, self.to) {

@@ -6,12 +6,12 @@
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use stepstone_proto::envelope::Envelope;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinError, JoinHandle};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use super::attempt::{self, Outcome, PATIENCE, Pending, Workbench};
 use super::content::{self, Content};
@@ -216,7 +216,7 @@ impl Owner {
         let path = self.path.clone();
         let refreshing = tokio::spawn(refresh(bench.disk.clone(), Arc::clone(&bench.pulse)));
         self.attempt = Some(tokio::task::spawn_blocking(move || {
-            let begun = Instant::now();
+            let begun = std::time::Instant::now();
             let outcome = attempt::attempt(&mut bench, &path, batch);
             refreshing.abort();
             (bench, outcome, begun.elapsed())

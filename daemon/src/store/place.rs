@@ -34,6 +34,10 @@ impl Key {
     }
 }
 
+/// Passing names, of temporary files for one, have 16 hexadecimal digits. The first half says which worklist of a
+/// directory they belong to: whoever holds its kernel lock knows that nobody else uses them.
+const OWN_DIGITS: usize = 8;
+
 /// A worklist and where it is at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
@@ -80,6 +84,18 @@ impl Place {
     /// The directory of the file.
     pub(super) fn folder(&self) -> &Path {
         self.target.parent().unwrap_or(&self.directory)
+    }
+
+    /// Sixteen hexadecimal digits for a new passing name.
+    pub(super) fn new_digits(&self) -> String {
+        let mut digits = self.own_digits();
+        digits.extend(super::random_hex_16().chars().skip(OWN_DIGITS));
+        digits
+    }
+
+    /// The half that this worklist's passing names begin with.
+    pub(super) fn own_digits(&self) -> String {
+        self.key.file_name().chars().take(OWN_DIGITS).collect()
     }
 
     /// The directories above the file that do not exist yet, outermost first.

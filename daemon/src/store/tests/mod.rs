@@ -1,6 +1,8 @@
 //! What a store promises, also on a disk that fails and when it is killed.
 
 mod changing;
+mod crashes;
+mod faults;
 mod keys;
 pub(super) mod rig;
 mod watching;
@@ -138,4 +140,15 @@ fn delete(id: &str) -> Job {
 fn with_key(mut job: Job, key: &str, digest: &str) -> Job {
     job.key = Some(IdempotencyKey { key: key.to_owned(), digest: digest.to_owned(), derived: false });
     job
+}
+
+/// Sets the time of a file or directory to so many seconds ago.
+fn make_old(path: &Path, seconds: u64) {
+    let time = std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
+    set_time(path, time);
+}
+
+fn set_time(path: &Path, time: std::time::SystemTime) {
+    let times = std::fs::FileTimes::new().set_modified(time).set_accessed(time);
+    std::fs::File::open(path).unwrap().set_times(times).unwrap();
 }
