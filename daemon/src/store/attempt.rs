@@ -136,7 +136,7 @@ impl Run<'_> {
             Ok(place) if place.target == path => Ok(place),
             // A link was put there since the asker was told where the file is. It may lead anywhere.
             Ok(_) => Err(Closed::Failed(StoreError::Unsteady { path: path.to_owned() })),
-            Err(error) => Err(Closed::Failed(StoreError::disk(path, "find", path, error))),
+            Err(error) => Err(Closed::Failed(StoreError::lost(path, error))),
         };
         let mut place = find()?;
         for _ in 0..ROUNDS {

@@ -56,9 +56,13 @@ impl Replacement<'_, '_> {
         }
         let (name, temporary, file) = self.create(old)?;
         let filled = self.fill(&file, &temporary, old, &bytes);
-        let written = filled.inspect_err(|_| {
-            let _ = self.bench.disk.remove_file(&temporary);
-        })?;
+        let written = match filled {
+            Ok(written) => written,
+            Err(error) => {
+                self.drop_temporary(&name, &temporary, false);
+                return Err(error);
+            }
+        };
         let noted = self.write_down(records(&name));
         // From here to the rename nothing waits.
         match self.last_check(old) {
@@ -198,8 +202,9 @@ impl Replacement<'_, '_> {
     /// Without a word in the journal the temporary file itself must stay: it is the proof that its change was not
     /// made.
     fn drop_temporary(&mut self, name: &str, temporary: &Path, noted: bool) {
-        if !noted || self.note_end(name, false) {
-            let _ = self.bench.disk.remove_file(temporary);
+        let may_go = !noted || self.note_end(name, false);
+        if !may_go || self.bench.disk.remove_file(temporary).is_err() {
+            self.bench.cleaned = false;
         }
     }
 

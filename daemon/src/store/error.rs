@@ -90,6 +90,14 @@ impl StoreError {
         Self::Disk { path: path.to_owned(), doing, at: at.to_owned(), error: Arc::new(error) }
     }
 
+    /// The path `path` cannot be followed to a file or to where one would be made.
+    pub(super) fn lost(path: &Path, error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::IsADirectory {
+            return Self::NotAFile { path: path.to_owned(), found: "a directory" };
+        }
+        Self::disk(path, "find", path, error)
+    }
+
     /// The same error, about the goal file as the caller named it.
     pub(super) fn about(mut self, named: &Path) -> Self {
         match &mut self {

@@ -28,7 +28,7 @@ const DERIVED_KEPT_MS: i64 = 10 * 60 * 1000;
 /// How often lapsed keys are looked for, in milliseconds.
 const FORGET_EVERY_MS: i64 = 60 * 1000;
 /// A journal is written anew without its lapsed records when it is larger than this and half of it has lapsed.
-const COMPACT: u64 = 256 << 10;
+const COMPACT: u64 = 16 << 10;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -108,8 +108,8 @@ pub(super) enum Remembered {
 /// The keys of one worklist, as of the last time the kernel lock was held. Kept in memory between two times.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// Which file this is about: it may have been written anew.
-    inode: u64,
+    /// Which file this is about, with its time of making: it may have been written anew.
+    file: (u64, Option<i128>),
     /// Where the last whole line ends.
     end: u64,
     entries: HashMap<String, Entry>,
@@ -154,9 +154,10 @@ impl<'a> Journal<'a> {
     }
 
     fn catch_up(&mut self) -> io::Result<()> {
-        let found = self.disk.inspect(&self.file, &self.path)?.stamp;
-        if found.inode != self.index.inode || found.size < self.index.end {
-            *self.index = Index { inode: found.inode, ..Index::default() };
+        let facts = self.disk.inspect(&self.file, &self.path)?;
+        let (found, file) = (facts.stamp, (facts.stamp.inode, facts.born_ns));
+        if file != self.index.file || found.size < self.index.end {
+            *self.index = Index { file, ..Index::default() };
         }
         if found.size > self.index.end {
             let content = self.disk.read(&self.file, &self.path, found.size, u64::MAX)?;
@@ -275,9 +276,9 @@ impl<'a> Journal<'a> {
         self.disk.truncate(&file, &passing, 0)?;
         self.disk.append(&file, &passing, 0, &text)?;
         self.disk.rename(&passing, &self.path)?;
-        let inode = self.disk.inspect(&file, &self.path)?.stamp.inode;
+        let facts = self.disk.inspect(&file, &self.path)?;
         self.file = file;
-        *self.index = Index { inode, ..Index::default() };
+        *self.index = Index { file: (facts.stamp.inode, facts.born_ns), ..Index::default() };
         self.index.add(&text);
         Ok(())
     }

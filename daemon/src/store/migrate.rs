@@ -117,7 +117,7 @@ impl Migration<'_> {
 
     fn lock(&self, path: &Path, pulse: &Pulse) -> Result<Result<Locks, PathBuf>, StoreError> {
         // Not the file but the name is moved, so links are followed up to its directory only.
-        let place = Place::of_name(path).map_err(|error| StoreError::disk(path, "find", path, error))?;
+        let place = Place::of_name(path).map_err(|error| StoreError::lost(path, error))?;
         let mut kernel = None;
         if let Some(state_dir) = &self.settings.state_dir {
             match KernelLock::take(self.disk, state_dir, &place.key) {

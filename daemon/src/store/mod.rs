@@ -167,9 +167,8 @@ impl Stores {
     /// [`StoreError::Disk`] when the path cannot be looked at.
     pub async fn open(&self, path: &Path, root: &Path) -> Result<Store, StoreError> {
         let named = path.to_owned();
-        let found = blocking(path, move || {
-            Place::of(&named).map_err(|error| StoreError::disk(&named, "find", &named, error))
-        });
+        let found =
+            blocking(path, move || Place::of(&named).map_err(|error| StoreError::lost(&named, error)));
         let place = found.await?;
         let asks = self.registry.owner_of(&place, path, root);
         Ok(Store { asks, place, named: path.to_owned() })

@@ -3,7 +3,12 @@
 mod changing;
 mod crashes;
 mod faults;
+mod journaling;
 mod keys;
+mod locking;
+mod migrating;
+mod races;
+mod reading;
 pub(super) mod rig;
 mod watching;
 
@@ -86,13 +91,11 @@ impl Bench {
     }
 
     fn read(&self) -> Result<Snapshot, StoreError> {
-        let store = self.open();
-        self.runtime.block_on(store.read())
+        self.runtime.block_on(async { self.stores.open(&self.file(), &self.root()).await?.read().await })
     }
 
     fn change(&self, job: Job) -> Result<Envelope, StoreError> {
-        let store = self.open();
-        self.runtime.block_on(store.change(job))
+        self.runtime.block_on(async { self.stores.open(&self.file(), &self.root()).await?.change(job).await })
     }
 }
 

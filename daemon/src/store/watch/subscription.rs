@@ -152,7 +152,7 @@ impl Subscription {
     async fn read(&self, choice: &Choice) -> Result<Snapshot, StoreError> {
         let path = choice.path.clone();
         let place = crate::store::blocking(&choice.path, move || {
-            Place::of(&path).map_err(|error| StoreError::disk(&path, "find", &path, error))
+            Place::of(&path).map_err(|error| StoreError::lost(&path, error))
         });
         let place = place.await?;
         let ended = || StoreError::Ended { path: choice.path.clone() };
