@@ -65,11 +65,13 @@ fn private_session(soak: &Soak, mut random: Random) {
 /// One call of a session, of any kind.
 fn one_call(soak: &Soak, random: &mut Random, session: &mut Mcp) {
     let ids = {
-        let list = session.call("read_goals", json!({ "view": "list", "limit": 200 }));
+        let all = json!(["open", "active", "done", "archived"]);
+        let list = session.call("read_goals", json!({ "view": "list", "status": all, "limit": 200 }));
         soak.ledger.read();
         list.ids()
     };
-    let Some(id) = random.one_of(&ids).filter(|_| random.clone().below(3) > 0) else {
+    let adds = ids.len() < ENOUGH && random.below(3) == 0;
+    let Some(id) = random.one_of(&ids).filter(|_| !adds) else {
         let title = format!("goal {}", random.next());
         let answer = session.call("add", json!({ "title": title }));
         return soak.ledger.change("add", None, &answer);
@@ -82,7 +84,7 @@ fn one_call(soak: &Soak, random: &mut Random, session: &mut Mcp) {
 /// A change of a goal.
 fn change(random: &mut Random, id: &str, count: usize) -> (&'static str, Value) {
     let text = format!("{:x}", random.next());
-    match random.below(if count > ENOUGH { 12 } else { 8 }) {
+    match random.below(if count > ENOUGH { 24 } else { 8 }) {
         0 => ("update", json!({ "id": id, "description": text })),
         1 => ("update", json!({ "id": id, "appendDescription": text })),
         2 => ("move", json!({ "id": id, "direction": "up" })),
