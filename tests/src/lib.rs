@@ -5,7 +5,7 @@
 //! - [`Run`]: one bounded run of an executable, with what it printed.
 //! - [`Mcp`]: a small MCP client over the standard streams of `stepstone-mcp`.
 //! - [`Answer`]: an envelope, with the assertions that tests make about it.
-//! - [`Goal`] and [`worklist`]: goal files for tests, in the layout that the engine writes.
+//! - [`Goal`] and [`worklist()`]: goal files for tests, in the layout that the engine writes.
 //! - [`eventually`]: bounded polling, the only way in which a test waits for something.
 //! - [`scenario`]: behaviour as data, `tests/scenarios/*.json`.
 //!

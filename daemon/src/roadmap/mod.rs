@@ -1,7 +1,7 @@
 //! The worklist document and everything that can be done with it, without a file, a clock or a task.
 //!
 //! - [`Roadmap`] is one content of the goal file: parsed, printed, never changed.
-//! - [`read`] answers from it; [`decide`] makes another one of it, or refuses.
+//! - [`read()`] answers from it; [`decide`] makes another one of it, or refuses.
 //! - Goals keep their text. What a change does not touch is printed as it was read, unknown fields included.
 //!
 //! Results are derived when they are asked for and kept with the content that they belong to.

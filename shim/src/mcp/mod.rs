@@ -1,8 +1,8 @@
 //! The only module that knows `rmcp`.
 //!
 //! rmcp has the protocol's types, runs requests side by side, hands out cancellation and shapes answers per
-//! revision. What it gets wrong for a process on standard streams is done here: [`transport`] reads, writes, counts
-//! requests and ends; [`requests`] turns methods into rmcp's types; [`ledger`] knows whom an answer is for.
+//! revision. What it gets wrong for a process on standard streams is done here: `transport` reads, writes, counts
+//! requests and ends; `requests` turns methods into rmcp's types; `ledger` knows whom an answer is for.
 
 mod handler;
 mod ledger;

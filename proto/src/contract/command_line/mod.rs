@@ -1,7 +1,7 @@
 //! The contract as the command line sees it: commands, their forms, flags, notes and examples.
 //!
 //! Help at every level, man pages, completions, `docs/cli.md` and the agent skill are all rendered from
-//! [`commands`]. Flags come from the table's arguments; what a shell user must know beyond the table (how a title
+//! [`commands()`]. Flags come from the table's arguments; what a shell user must know beyond the table (how a title
 //! and a description share one line, say) stands in the files beside this one.
 
 mod commands;
