@@ -1,8 +1,10 @@
 //! The one place that writes to standard output and standard error, and asks what they are.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
-use crate::render::Page;
+use crate::render::{self, Page};
 
 /// What standard output is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +22,8 @@ impl Screen {
         if !stdout.is_terminal() {
             return Self { width: None, colour: false };
         }
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let dumb = variable("TERM").is_none_or(|term| term == "dumb");
-        let columns = variable("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
-        let size = || rustix::termios::tcgetwinsize(&stdout).ok().map(|size| usize::from(size.ws_col));
-        let width = columns.or_else(size).filter(|width| *width > 0).unwrap_or(80);
+        let width = columns(&stdout);
         Self { width: Some(width), colour: !dumb && variable("NO_COLOR").is_none() }
     }
 }
@@ -36,6 +35,28 @@ pub(crate) fn show(page: &Page) -> io::Result<()> {
     // Nobody is left to tell when standard error is gone.
     let _ = write(&mut io::stderr().lock(), &page.err);
     written
+}
+
+/// The same page with its messages broken to the width of the terminal that shows them, if one does. Not for
+/// envelopes.
+pub(crate) fn broken(page: Page) -> Page {
+    let stderr = io::stderr();
+    if !stderr.is_terminal() {
+        return page;
+    }
+    Page { err: render::broken(&page.err, columns(&stderr)), ..page }
+}
+
+/// A terminal's width.
+fn columns(terminal: &impl AsFd) -> usize {
+    let columns = variable("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
+    let size = || rustix::termios::tcgetwinsize(terminal).ok().map(|size| usize::from(size.ws_col));
+    columns.or_else(size).filter(|width| *width > 0).unwrap_or(80)
+}
+
+/// A variable that is set and not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 fn write(stream: &mut impl Write, text: &str) -> io::Result<()> {

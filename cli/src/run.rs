@@ -56,7 +56,11 @@ fn answer(Invocation { everywhere, task }: Invocation) -> Answer {
 
 fn refusal(usage: &Usage, wants_json: bool) -> Answer {
     let envelope = usage.envelope();
-    if wants_json { as_json(&envelope) } else { (exit::code(&envelope), render::usage(usage)) }
+    if wants_json {
+        as_json(&envelope)
+    } else {
+        (exit::code(&envelope), output::broken(render::usage(usage)))
+    }
 }
 
 /// One envelope, on the stream that its `ok` names.
@@ -117,7 +121,7 @@ async fn ask(everywhere: &Everywhere, asked: Asked) -> Answer {
             None => "stepstone: answered by the daemon\n".to_owned(),
         });
     }
-    (exit::code(&envelope), page)
+    (exit::code(&envelope), output::broken(page))
 }
 
 fn daemon_answer(everywhere: &Everywhere, envelope: &Envelope) -> Answer {
@@ -126,5 +130,5 @@ fn daemon_answer(everywhere: &Everywhere, envelope: &Envelope) -> Answer {
     }
     let known = Known::default();
     let view = View::new(Screen::here(), Timestamp::now(), &known);
-    (exit::code(envelope), render::envelope(&view, envelope, &Map::new()))
+    (exit::code(envelope), output::broken(render::envelope(&view, envelope, &Map::new())))
 }

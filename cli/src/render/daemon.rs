@@ -76,7 +76,7 @@ fn status(view: &View<'_>, daemon: &Daemon) -> String {
     };
     let mut field = |label: &str, text: &str| {
         if !text.is_empty() {
-            out.push_str(&format!("  {} {}\n", view.brush.paint(Tone::Faint, &pad(label, 9)), line(text)));
+            out.push_str(&format!("  {} {}\n", view.brush.paint(Tone::Faint, &pad(label, 10)), line(text)));
         }
     };
     field("state", daemon.state_directory.as_deref().unwrap_or_default());

@@ -34,6 +34,23 @@ pub(crate) struct Page {
     pub(crate) err: String,
 }
 
+/// Messages with their lines broken to a terminal's width; the parts behind the first are set in.
+pub(crate) fn broken(messages: &str, columns: usize) -> String {
+    let mut out = String::new();
+    for line in messages.lines() {
+        // A line that is set in already keeps its place.
+        let hang = line.len() - line.trim_start().len() + 2;
+        for (at, part) in text::wrap(line, columns.saturating_sub(2).max(20)).iter().enumerate() {
+            if at > 0 {
+                out.push_str(&" ".repeat(hang));
+            }
+            out.push_str(if at > 0 { part.trim_start() } else { part });
+            out.push('\n');
+        }
+    }
+    out
+}
+
 /// Everything beside the answer that its text depends on.
 pub(crate) struct View<'a> {
     /// Columns; `None` where nothing is cut.

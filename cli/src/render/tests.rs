@@ -406,3 +406,12 @@ fn a_usage_error_shows_how_it_is_called() {
     assert!(page.err.contains("usage: stepstone ready [--full]\n"));
     assert!(page.err.ends_with("More: stepstone help ready\n"));
 }
+
+#[test]
+fn messages_are_broken_to_the_terminal_and_set_in() {
+    let text = broken("stepstone: one two three four five six\n  a-1  A title of some length\nshort\n", 24);
+    assert_eq!(
+        text,
+        "stepstone: one two\n  three four five six\n  a-1  A title of some\n    length\nshort\n"
+    );
+}

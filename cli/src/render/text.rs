@@ -115,18 +115,22 @@ pub(crate) fn wrap(line: &str, columns: usize) -> Vec<String> {
     let hang = if own + mark + 10 < columns { own + mark } else { 0 };
     let mut parts = Vec::new();
     let mut part: String = line.chars().take(own).collect();
-    let mut filled = false;
-    for word in body.split(' ').filter(|word| !word.is_empty()) {
-        if filled && width(&part) + 1 + width(word) > columns {
+    let (mut filled, mut gap) = (false, 0);
+    for word in body.split(' ') {
+        gap += 1;
+        if word.is_empty() {
+            continue;
+        }
+        // Blanks between words stay as many as they were, but at a break.
+        gap = if filled { gap } else { 0 };
+        if filled && width(&part) + gap + width(word) > columns {
             parts.push(part);
             part = " ".repeat(hang);
-            filled = false;
+            gap = 0;
         }
-        if filled {
-            part.push(' ');
-        }
+        part.push_str(&" ".repeat(gap));
         part.push_str(word);
-        filled = true;
+        (filled, gap) = (true, 0);
     }
     parts.push(part.trim_end().to_owned());
     parts
@@ -196,5 +200,7 @@ mod tests {
         assert_eq!(wrap("12. alpha beta gamma delta", 20), ["12. alpha beta gamma", "    delta"]);
         assert_eq!(wrap("unbreakableword", 4), ["unbreakableword"]);
         assert_eq!(wrap("", 4), [""]);
+        assert_eq!(wrap("a  b   c", 20), ["a  b   c"]);
+        assert_eq!(wrap("aa  bb   cc", 6), ["aa  bb", "cc"]);
     }
 }

@@ -136,6 +136,7 @@ pub(super) fn watching(status: Option<&Status>) -> Vec<Finding> {
             "the system's watches are used up or the file system has none; files are looked at every 2 seconds",
             "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, if this is a local disk",
         )),
+        Some("off") => findings.push(Finding::ok(CHECK, "is off; every answer looks at the file itself")),
         Some(mode) if !mode.is_empty() => findings.push(Finding::ok(CHECK, format!("by {mode}"))),
         _ => {}
     }
