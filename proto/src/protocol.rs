@@ -113,7 +113,7 @@ pub struct Status {
     /// Its socket; absent for a private engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub socket: Option<String>,
-    /// Which state directory its journals are in ([`crate::state::Identity::text`]); absent without journals.
+    /// Which directory its journals are in ([`crate::state::Identity::text`]); absent when none can be written now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<String>,
     /// Whether, and how, it notices changes by others: `system`, `polling` or `off`.

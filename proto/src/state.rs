@@ -171,6 +171,18 @@ fn make(directory: &Path) -> Result<(), Untrusted> {
     verify(directory).map(|_| ())
 }
 
+/// Whether bytes can be written below a directory now: it is there, ours to write, and the disk has room.
+#[must_use]
+pub fn takes_bytes(directory: &Path) -> bool {
+    let path = directory.join(format!(".probe-{}", fresh_id()));
+    let written = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+    let written =
+        written.and_then(|mut file| io::Write::write_all(&mut file, b"x").and_then(|()| file.sync_data()));
+    // It was not made, or it goes.
+    let _ = std::fs::remove_file(&path);
+    written.is_ok()
+}
+
 /// A kernel lock on a file of the state directory, held until it is dropped. The file is never deleted.
 #[derive(Debug)]
 pub struct LockFile {

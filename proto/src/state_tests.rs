@@ -110,3 +110,11 @@ fn fresh_ids_differ() {
     assert_eq!(ids.len(), 1000);
     assert!(ids.iter().all(|id| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())));
 }
+
+#[test]
+fn a_directory_takes_bytes_or_not_and_is_left_as_it_was() {
+    let scratch = Scratch::new();
+    assert!(takes_bytes(&scratch.0));
+    assert_eq!(std::fs::read_dir(&scratch.0).unwrap().count(), 0);
+    assert!(!takes_bytes(&scratch.0.join("none")));
+}

@@ -77,9 +77,9 @@ impl Sandbox {
         &self.base
     }
 
-    /// The home directory.
+    /// The home directory; `set_env("HOME", …)` moves it.
     pub fn home(&self) -> PathBuf {
-        self.base.join("home")
+        self.environment.get(&OsString::from("HOME")).map_or_else(|| self.base.join("home"), PathBuf::from)
     }
 
     /// The repository's main work tree.

@@ -22,6 +22,7 @@ mod start;
 mod tests;
 mod work;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -44,8 +45,8 @@ pub struct Server {
     started: Instant,
     /// Absent for a private engine.
     layout: Option<Layout>,
-    /// Which state directory the journals are in.
-    journal: Option<String>,
+    /// Where the journals are.
+    journals: Option<PathBuf>,
     clients: clients::Clients,
     work: work::Work,
     /// Why the engine leaves, once it does.
@@ -53,20 +54,27 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that has served nothing yet. `layout` is the shared daemon's; `journal` tells which state directory
-    /// the journals are in.
+    /// A server that has served nothing yet. `layout` is the shared daemon's; `journals` is the directory that the
+    /// engine writes them in, if it has one.
     #[must_use]
-    pub fn new(backend: Arc<dyn Backend>, layout: Option<Layout>, journal: Option<String>) -> Arc<Self> {
+    pub fn new(backend: Arc<dyn Backend>, layout: Option<Layout>, journals: Option<PathBuf>) -> Arc<Self> {
         Arc::new(Self {
             backend,
             instance: state::fresh_id(),
             started: Instant::now(),
             layout,
-            journal,
+            journals,
             clients: clients::Clients::default(),
             work: work::Work::default(),
             leaving: watch::Sender::new(None),
         })
+    }
+
+    /// Which directory the journals are in, while they can be written. A client sends a change again only to an
+    /// engine that names the same one: where nothing can be written down, nobody knows what was done already.
+    fn journal(&self) -> Option<String> {
+        let journals = self.journals.as_deref().filter(|journals| state::takes_bytes(journals))?;
+        state::verify(journals).ok().map(state::Identity::text)
     }
 
     /// Begins to leave, for this reason; the first one counts.

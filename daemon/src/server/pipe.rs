@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use stepstone_proto::paths::Layout;
 use stepstone_proto::state;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, Stdin, Stdout};
 use tokio::net::unix::pipe;
@@ -35,10 +36,8 @@ pub fn pipe(backend: impl FnOnce(Option<&Path>) -> Arc<dyn Backend>) -> ExitCode
 async fn live(backend: impl FnOnce(Option<&Path>) -> Arc<dyn Backend>) -> ExitCode {
     let layout = state::layout().ok();
     // Without a usable directory: no kernel locks and no journal, and the same answers.
-    let usable = layout.as_ref().and_then(|layout| state::prepare(layout).ok().map(|found| (layout, found)));
-    let directory = usable.map(|(layout, _)| layout.directory());
-    let journal = usable.map(|(_, identity)| identity.text());
-    let server = Server::new(backend(directory), None, journal);
+    let usable = layout.as_ref().filter(|layout| state::prepare(layout).is_ok());
+    let server = Server::new(backend(usable.map(Layout::directory)), None, usable.map(Layout::journal));
     // The pipe is what ends it: a signal to the caller's whole group must not tear an answer.
     let ignored = [SignalKind::interrupt(), SignalKind::hangup()].map(|kind| signal(kind).ok());
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };

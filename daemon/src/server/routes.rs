@@ -205,7 +205,7 @@ async fn status(State(server): State<Arc<Server>>) -> Response {
         uptime_ms: u64::try_from(server.started.elapsed().as_millis()).unwrap_or(u64::MAX),
         state_directory: server.layout.as_ref().map(|layout| text(layout.directory())),
         socket: server.layout.as_ref().map(|layout| text(layout.socket())),
-        journal: server.journal.clone(),
+        journal: server.journal(),
         watching: server.backend.watching().to_owned(),
         worklists: server.backend.overview(),
         clients: server.clients.list(),

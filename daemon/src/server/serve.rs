@@ -1,5 +1,7 @@
 //! The daemon's main loop: from readiness to the last drain.
 
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -74,9 +76,8 @@ async fn live(mode: Mode, backend: impl FnOnce(&Path) -> Arc<dyn Backend>) -> Ex
         Err(report) => return start::report(mode, &report),
     };
     log::begin(&layout);
-    let journal = state::verify(layout.directory()).ok().map(state::Identity::text);
     let backend = backend(layout.directory());
-    let server = Server::new(backend, Some(layout.clone()), journal);
+    let server = Server::new(backend, Some(layout.clone()), Some(layout.journal()));
     tracing::info!(
         version = protocol::VERSION,
         pid = std::process::id(),
@@ -86,14 +87,17 @@ async fn live(mode: Mode, backend: impl FnOnce(&Path) -> Arc<dyn Backend>) -> Ex
     write_info(&layout);
     let code = start::report(mode, &StartReport::Ready { pid: std::process::id() });
     let house = House { server, life, listener, signals, connections: JoinSet::new() };
-    house.live(idle_limit()).await;
+    let idle = std::env::var("STEPSTONE_IDLE_SECS").ok();
+    house.live(idle_limit(idle.as_deref())).await;
     code
 }
 
-/// `STEPSTONE_IDLE_SECS`; 0 is never, anything unreadable is the default.
-fn idle_limit() -> Option<Duration> {
-    let given = std::env::var("STEPSTONE_IDLE_SECS").ok().and_then(|text| text.trim().parse().ok());
-    let limit = given.map_or(IDLE, |seconds: u64| Duration::from_secs(seconds.min(u64::from(u32::MAX))));
+/// `STEPSTONE_IDLE_SECS`, decimals allowed; 0 is never, anything unreadable is the default.
+fn idle_limit(given: Option<&str>) -> Option<Duration> {
+    let seconds = given.and_then(|text| text.trim().parse::<f64>().ok());
+    // Sums with an instant stay within what the clock can hold.
+    let seconds = seconds.filter(|seconds| !seconds.is_nan()).map(|seconds| seconds.min(f64::from(u32::MAX)));
+    let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(IDLE);
     (!limit.is_zero()).then_some(limit)
 }
 
@@ -107,7 +111,15 @@ fn write_info(layout: &Layout) {
         "protocol": RANGE.to_string(),
         "started": started.map(|instant| instant.to_string()).unwrap_or_default(),
     });
-    if let Err(error) = std::fs::write(layout.info(), format!("{facts:#}\n")) {
+    let written = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+        .open(layout.info())
+        .and_then(|mut file| writeln!(file, "{facts:#}"));
+    if let Err(error) = written {
         tracing::warn!("{}: {error}", layout.info().display());
     }
 }
@@ -249,4 +261,27 @@ fn watch(directories: &[&Path]) -> (Option<notify::RecommendedWatcher>, mpsc::Re
         Ok(watcher)
     });
     (watcher.ok(), receiver)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_idle_limit_is_seconds_and_zero_is_never() {
+        for (given, expected) in [
+            (None, Some(IDLE)),
+            (Some(""), Some(IDLE)),
+            (Some("soon"), Some(IDLE)),
+            (Some("-1"), Some(IDLE)),
+            (Some("nan"), Some(IDLE)),
+            (Some("0"), None),
+            (Some(" 90 "), Some(Duration::from_secs(90))),
+            (Some("0.25"), Some(Duration::from_millis(250))),
+            (Some("1e300"), Some(Duration::from_secs(u64::from(u32::MAX)))),
+            (Some("inf"), Some(Duration::from_secs(u64::from(u32::MAX)))),
+        ] {
+            assert_eq!(idle_limit(given), expected, "{given:?}");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use stepstone_proto::operation::{Context, Request};
 use stepstone_proto::protocol::{self, Elsewhere, NotUnderstood, RANGE, Range, Status};
 use stepstone_proto::state;
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use crate::find::{self, Why};
 use crate::pool::{Pool, Way};
@@ -29,7 +29,7 @@ const PRIVATE_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections for requests.
 const CONNECTIONS: usize = 4;
 /// How often one request is sent at most.
-const ATTEMPTS: usize = 5;
+const ATTEMPTS: usize = 6;
 
 /// A client of the engine: of the daemon if it can be had, else of a private engine.
 #[derive(Debug)]
@@ -135,7 +135,11 @@ impl Client {
     }
 
     async fn send(&self, mut sending: Sending<'_>) -> Result<Envelope, Failure> {
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..ATTEMPTS {
+            if attempt > 1 {
+                // A daemon that was just killed may take connections for a moment.
+                sleep(Duration::from_millis(2 << attempt)).await;
+            }
             let mut connection = if sending.private_only {
                 self.private().await?
             } else {
@@ -143,9 +147,19 @@ impl Client {
             };
             if let Some(lost) = &sending.lost
                 && !sending.is_read
-                && !shares_journal(&mut connection, lost).await
             {
-                return Err(answers::fate_unknown(sending.action, lost.why));
+                match journal_of(&mut connection).await {
+                    Ok(journal) if journal.is_some() && journal == lost.journal => {}
+                    Ok(_) => return Err(answers::fate_unknown(sending.action, lost.why)),
+                    Err(Unanswered::NotSent | Unanswered::Lost) => continue,
+                    Err(Unanswered::Late | Unanswered::Unfinished) => {
+                        if connection.engine == Engine::Private {
+                            return Err(answers::fate_unknown(sending.action, lost.why));
+                        }
+                        self.pool.keep_away(Why::passing("the daemon does not answer"));
+                        continue;
+                    }
+                }
             }
             let deadline = match connection.engine {
                 Engine::Shared => sending.deadline,
@@ -317,16 +331,12 @@ impl Client {
     }
 }
 
-/// Whether the engine at the other end knows what an earlier engine did with the same idempotency key.
-async fn shares_journal(connection: &mut Connection, lost: &Lost) -> bool {
-    let Some(journal) = &lost.journal else { return false };
+/// Which directory the engine's journals are in: what an earlier engine did with an idempotency key is known
+/// to every engine with the same one.
+async fn journal_of(connection: &mut Connection) -> Result<Option<String>, Unanswered> {
     let deadline = Instant::now() + DAEMON_PATIENCE;
-    let Ok(answer) = connection.ask(Method::GET, protocol::STATUS, Bytes::new(), deadline).await else {
-        return false;
-    };
+    let answer = connection.ask(Method::GET, protocol::STATUS, Bytes::new(), deadline).await?;
     let status = serde_json::from_slice::<Status>(&answer.body).unwrap_or_default();
-    if status.journal.is_some() {
-        connection.journal.clone_from(&status.journal);
-    }
-    status.journal.as_ref() == Some(journal)
+    connection.journal.clone_from(&status.journal);
+    Ok(status.journal)
 }

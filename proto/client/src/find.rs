@@ -106,7 +106,7 @@ pub(crate) async fn connect(layout: &Layout, deadline: Instant) -> Result<(Strea
 pub(crate) async fn speak(layout: &Layout, stream: Stream, peer: Peer) -> Result<Connection, Why> {
     let connection = Connection::over(stream, Engine::Shared).await;
     let mut connection = connection.map_err(|error| Why::passing(format!("no HTTP connection ({error})")))?;
-    connection.journal = state::verify(layout.directory()).ok().map(state::Identity::text);
+    connection.journal = state::verify(&layout.journal()).ok().map(state::Identity::text);
     connection.pid = peer.pid;
     Ok(connection)
 }

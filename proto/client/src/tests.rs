@@ -139,7 +139,7 @@ request() {{
     }
 
     fn journal(&self) -> String {
-        state::verify(self.layout.directory()).unwrap().text()
+        state::verify(&self.layout.journal()).unwrap().text()
     }
 }
 

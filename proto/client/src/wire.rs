@@ -31,7 +31,7 @@ pub(crate) struct Connection {
     task: JoinHandle<()>,
     /// Which engine.
     pub(crate) engine: Engine,
-    /// Which state directory its journals are in; a private engine has to be asked.
+    /// Which directory its journals are in; a private engine has to be asked.
     pub(crate) journal: Option<String>,
     /// The engine's process, where the system tells.
     pub(crate) pid: Option<u32>,
