@@ -29,6 +29,8 @@ pub const CALLER_MUST: u16 = 421;
 /// Status of an answer to a side whose protocol range does not meet ours; nothing was done. Its body is a
 /// [`NotUnderstood`], its headers carry our range.
 pub const RANGES_APART: u16 = 426;
+/// Status of an engine that has no room for another connection; nothing was done.
+pub const FULL: u16 = 503;
 
 /// The largest request body, in bytes.
 pub const BODY_LIMIT: usize = 16 * 1024 * 1024;
@@ -148,7 +150,7 @@ pub struct ConnectedClient {
     pub version: String,
     /// Its process.
     pub pid: u32,
-    /// The directory that it last asked about.
+    /// The root of the repository that it last asked about, or the directory where there is none.
     pub root: String,
     /// Since its last request, in milliseconds.
     pub last_request_ms: u64,

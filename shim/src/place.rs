@@ -39,7 +39,7 @@ impl Place {
     /// goal file starts where the repository is looked for.
     #[must_use]
     pub fn context(&self, client: ClientInfo) -> Context {
-        let here = std::env::current_dir().unwrap_or_default();
+        let here = stepstone_client::working_directory();
         let cwd = self.directory(&here).to_string_lossy().into_owned();
         Context {
             worklist: self.worklist.clone(),

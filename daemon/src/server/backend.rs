@@ -23,6 +23,8 @@ pub trait Backend: Send + Sync + 'static {
     fn execute(self: Arc<Self>, request: Request, wanted: Arc<AtomicBool>) -> Answering<Reply>;
     /// Begins to watch the worklist that the context is about.
     fn subscribe(self: Arc<Self>, context: Context) -> Answering<Result<Changes, Reply>>;
+    /// The root of the repository that the context is about, if it has one.
+    fn root(self: Arc<Self>, context: Context) -> Answering<Option<String>>;
     /// The open worklists.
     fn overview(&self) -> Vec<OpenWorklist>;
     /// How changes by others are noticed: `system`, `polling` or `off`.

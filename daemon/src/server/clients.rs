@@ -10,8 +10,7 @@ use stepstone_proto::protocol::ConnectedClient;
 
 #[derive(Debug)]
 struct Known {
-    client: ClientInfo,
-    root: String,
+    context: Context,
     last: Instant,
 }
 
@@ -43,27 +42,27 @@ impl Clients {
         Arc::new(Seat { clients: self.clone(), number, asked: AtomicBool::new(false) })
     }
 
-    /// Once per process, by its latest request.
-    pub(super) fn list(&self) -> Vec<ConnectedClient> {
+    /// Once per process, by its latest request, with what that was about. `root` is the directory, until somebody
+    /// asks which root that has.
+    pub(super) fn list(&self) -> Vec<(ConnectedClient, Context)> {
         let known = self.known();
         let mut latest: HashMap<u32, &Known> = HashMap::new();
         for one in known.values() {
-            let entry = latest.entry(one.client.pid).or_insert(one);
+            let entry = latest.entry(one.context.client.pid).or_insert(one);
             if one.last > entry.last {
                 *entry = one;
             }
         }
         let mut list: Vec<_> = latest
             .into_values()
-            .map(|one| ConnectedClient {
-                name: one.client.name.clone(),
-                version: one.client.version.clone(),
-                pid: one.client.pid,
-                root: one.root.clone(),
-                last_request_ms: u64::try_from(one.last.elapsed().as_millis()).unwrap_or(u64::MAX),
+            .map(|one| {
+                let ClientInfo { name, version, pid } = one.context.client.clone();
+                let last_request_ms = u64::try_from(one.last.elapsed().as_millis()).unwrap_or(u64::MAX);
+                let root = one.context.cwd.clone();
+                (ConnectedClient { name, version, pid, root, last_request_ms }, one.context.clone())
             })
             .collect();
-        list.sort_by(|a, b| a.name.cmp(&b.name).then(a.pid.cmp(&b.pid)));
+        list.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name).then(a.pid.cmp(&b.pid)));
         list
     }
 }
@@ -81,7 +80,7 @@ impl Seat {
 
     /// Who asks on this connection, and about what.
     pub(super) fn introduce(&self, context: &Context) {
-        let known = Known { client: context.client.clone(), root: context.cwd.clone(), last: Instant::now() };
+        let known = Known { context: context.clone(), last: Instant::now() };
         self.clients.known().insert(self.number, known);
     }
 }

@@ -9,15 +9,16 @@ use axum::Router;
 use axum::body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::Service;
-use hyper::{Request, Response};
+use hyper::service::{Service, service_fn};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use stepstone_proto::protocol;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
-use super::Server;
 use super::clients::Seat;
+use super::{Server, routes};
 
 /// A silent client is cut off sooner while the engine leaves.
 const LAST_SILENCE: Duration = Duration::from_secs(1);
@@ -64,6 +65,17 @@ pub(super) async fn connection(
             }
         }
     }
+}
+
+/// Tells one client that there is no room, so that it knows that nothing was done.
+pub(super) async fn refuse(io: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+    let answer = service_fn(|_: Request<Incoming>| async {
+        let status = StatusCode::from_u16(protocol::FULL).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+        Ok::<_, Infallible>(routes::not_understood(status, "this engine has no room for another connection"))
+    });
+    let refusing = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(io), answer);
+    // A client that does not listen is none to wait for.
+    let _ = timeout(LAST_SILENCE, refusing).await;
 }
 
 /// The router, told which connection a request came on.

@@ -21,6 +21,13 @@ impl Backend for Engine {
         })
     }
 
+    fn root(self: Arc<Self>, context: Context) -> Answering<Option<String>> {
+        Box::pin(async move {
+            let (located, _) = self.place_of(&context).await.ok()?;
+            Some(located.root.to_string_lossy().into_owned())
+        })
+    }
+
     fn overview(&self) -> Vec<OpenWorklist> {
         let open = Self::overview(self).into_iter();
         open.map(|store| OpenWorklist {

@@ -16,10 +16,10 @@ use hyper::body::Bytes;
 use serde::Serialize;
 use stepstone_proto::operation::Request;
 use stepstone_proto::protocol::{
-    self, BODY_LIMIT, Because, Elsewhere, Leaving, NotUnderstood, RANGE, Range, Status,
+    self, BODY_LIMIT, Because, ConnectedClient, Elsewhere, Leaving, NotUnderstood, RANGE, Range, Status,
 };
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::backend::Reply;
 use super::clients::Seat;
@@ -31,6 +31,8 @@ const BODY_PATIENCE: Duration = Duration::from_secs(30);
 /// How long the head of an answer waits for the answer itself. Within it a status can still say that the caller's
 /// own engine must do this; after it the head is sent alone, so that a busy engine is told from a dead one.
 const HEAD_PATIENCE: Duration = Duration::from_millis(250);
+/// How long the status waits for the roots of the connected clients, all together.
+const ROOTS_PATIENCE: Duration = Duration::from_millis(200);
 
 /// The routes, over this server.
 pub fn router(server: Arc<Server>) -> Router {
@@ -208,8 +210,23 @@ async fn status(State(server): State<Arc<Server>>) -> Response {
         journal: server.journal(),
         watching: server.backend.watching().to_owned(),
         worklists: server.backend.overview(),
-        clients: server.clients.list(),
+        clients: connected(&server).await,
     })
+}
+
+/// The connected programs, each with the root that it asked about. A repository that does not answer at once is named
+/// by the directory.
+async fn connected(server: &Arc<Server>) -> Vec<ConnectedClient> {
+    let deadline = Instant::now() + ROOTS_PATIENCE;
+    let mut clients = Vec::new();
+    for (mut client, context) in server.clients.list() {
+        let root = Arc::clone(&server.backend).root(context);
+        if let Ok(Some(root)) = timeout_at(deadline, root).await {
+            client.root = root;
+        }
+        clients.push(client);
+    }
+    clients
 }
 
 async fn shutdown(State(server): State<Arc<Server>>) -> Response {

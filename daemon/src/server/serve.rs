@@ -23,6 +23,8 @@ use super::{Backend, Server, connections, log, router, start};
 
 /// More connections at a time are refused.
 const CONNECTIONS: usize = 256;
+/// So many of those who are refused at a time are told why; others are cut off.
+const REFUSALS: usize = 64;
 /// How long a client may say nothing after it connected.
 const SILENCE: Duration = Duration::from_secs(10);
 /// How long the daemon lives without a connection.
@@ -235,7 +237,11 @@ fn admit(server: &Arc<Server>, connections: &mut JoinSet<()>, stream: Stream) {
         Err(error) => return tracing::warn!("a client without credentials was refused: {error}"),
     }
     if connections.len() >= CONNECTIONS {
-        return tracing::warn!("more than {CONNECTIONS} connections; one was refused");
+        tracing::warn!("more than {CONNECTIONS} connections; one was refused");
+        if connections.len() < CONNECTIONS + REFUSALS {
+            connections.spawn(connections::refuse(stream));
+        }
+        return;
     }
     let routes = router(Arc::clone(server));
     connections.spawn(connections::connection(Arc::clone(server), routes, stream, Some(SILENCE)));

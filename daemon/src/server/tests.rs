@@ -63,6 +63,10 @@ impl Backend for Fake {
         Box::pin(async move { self.changes.lock().unwrap().take().ok_or_else(|| self.reply("events")) })
     }
 
+    fn root(self: Arc<Self>, context: Context) -> Answering<Option<String>> {
+        Box::pin(async move { context.cwd.strip_suffix("/below").map(str::to_owned) })
+    }
+
     fn overview(&self) -> Vec<OpenWorklist> {
         vec![OpenWorklist { path: "/r/w.json".into(), revision: "3".into(), goals: 2, queued: 1 }]
     }
@@ -314,7 +318,9 @@ async fn a_client_that_has_asked_may_stay_as_long_as_it_likes() {
         assert_eq!(&begin, b"HTTP/1.1 200 OK");
         let mut rest = [0; 4096];
         assert!(stream.read(&mut rest).await.unwrap() > 0);
-        assert_eq!(server.clients.list().len(), 1);
+        let known = server.clients.list();
+        let [(client, _)] = known.as_slice() else { panic!("{known:?}") };
+        assert_eq!((client.name.as_str(), client.pid), ("cli", 7));
         tokio::time::sleep(Duration::from_secs(3600)).await;
     }
     drop(stream);
@@ -372,4 +378,23 @@ async fn leaving_answers_what_was_asked_closes_what_is_idle_and_waits_for_no_sil
     gate.notify_one();
     let answer = to_the_end(&mut busy).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[tokio::test]
+async fn status_names_each_connected_program_once_with_the_root_that_it_asked_about() {
+    let (_, server) = server(Fake::default());
+    let context = |pid, cwd: &str| {
+        let client = stepstone_proto::operation::ClientInfo { name: "cli".into(), version: "1".into(), pid };
+        Context { cwd: cwd.into(), client, ..Context::default() }
+    };
+    let seats: Vec<_> = (0..4).map(|_| server.clients.enter()).collect();
+    seats[0].introduce(&context(7, "/elsewhere"));
+    seats[1].introduce(&context(7, "/r/below"));
+    seats[2].introduce(&context(8, "/no/repository"));
+    let clients = body(ask(&server, get(protocol::STATUS)).await).await["clients"].clone();
+    let shown: Vec<_> =
+        clients.as_array().unwrap().iter().map(|one| (one["pid"].clone(), one["root"].clone())).collect();
+    assert_eq!(shown, [(json!(7), json!("/r")), (json!(8), json!("/no/repository"))]);
+    drop(seats);
+    assert_eq!(body(ask(&server, get(protocol::STATUS)).await).await["clients"], json!([]));
 }

@@ -14,6 +14,7 @@ use stepstone_proto::state;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
+use crate::context::git_environment;
 use crate::find::{self, Why};
 use crate::pool::{Pool, Way};
 use crate::private;
@@ -96,7 +97,7 @@ impl Client {
     pub async fn perform(&self, mut context: Context, operation: Map<String, Value>) -> Envelope {
         let action = operation.get("action").and_then(Value::as_str).unwrap_or_default().to_owned();
         let is_read = contract::action(&action).is_some_and(|action| action.kind == Kind::Read);
-        context.client.pid = std::process::id();
+        introduce(&mut context);
         if !is_read && context.idempotency_key.is_none() {
             context.idempotency_key = Some(state::fresh_id().into());
         }
@@ -216,6 +217,10 @@ impl Client {
                 let range = answer.range.unwrap_or(RANGE);
                 self.apart(range, &answer.version, sending).await;
             }
+            // Nothing was done, and it is not known for how long.
+            protocol::FULL if connection.engine == Engine::Shared => {
+                self.pool.keep_away(Why::passing("the daemon takes no more connections"));
+            }
             status => {
                 let words = serde_json::from_slice::<NotUnderstood>(&answer.body);
                 let words = words.map_or_else(|_| "no reason given".to_owned(), |body| body.error);
@@ -328,6 +333,14 @@ impl Client {
                 Err(why) => this.pool.keep_away(why),
             }
         });
+    }
+}
+
+/// Fills in what this process knows about itself, where it is missing.
+pub(crate) fn introduce(context: &mut Context) {
+    context.client.pid = std::process::id();
+    if context.git_env.is_empty() {
+        context.git_env = git_environment();
     }
 }
 

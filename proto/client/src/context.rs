@@ -33,16 +33,17 @@ pub fn context_here(cwd: Option<&Path>, file: Option<&str>) -> Context {
     }
 }
 
-fn git_environment() -> BTreeMap<String, String> {
+pub(crate) fn git_environment() -> BTreeMap<String, String> {
     GIT_ENVIRONMENT
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?.to_string_lossy().into_owned())))
         .collect()
 }
 
-/// The process's directory. A deleted one is named as it was, where the system tells, so that the engine can say
-/// that it does not exist.
-fn working_directory() -> PathBuf {
+/// The process's directory, asked for anew. A deleted one is named as it was, where the system tells: the engine can
+/// say that it does not exist, or work in the one that was made in its place.
+#[must_use]
+pub fn working_directory() -> PathBuf {
     std::env::current_dir().unwrap_or_else(|_| {
         let link = std::fs::read_link("/proc/self/cwd").unwrap_or_default();
         let text = link.to_string_lossy();

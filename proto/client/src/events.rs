@@ -11,7 +11,7 @@ use stepstone_proto::protocol::{self, EventLine, RANGE, Range};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::client::{Client, DAEMON_PATIENCE};
+use crate::client::{Client, DAEMON_PATIENCE, introduce};
 use crate::find;
 use crate::private;
 use crate::wire::Connection;
@@ -66,7 +66,8 @@ impl Client {
     ///
     /// Returns when an engine has begun to watch (or after two seconds without one; [`Event::ReadAgain`] then comes
     /// with the first that does), so that a change after this call is never missed.
-    pub async fn events(self: &Arc<Self>, context: Context) -> EventStream {
+    pub async fn events(self: &Arc<Self>, mut context: Context) -> EventStream {
+        introduce(&mut context);
         let (sender, receiver) = mpsc::channel(64);
         let (begun, first) = oneshot::channel();
         let follower =

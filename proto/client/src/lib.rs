@@ -27,7 +27,7 @@ mod tests;
 mod wire;
 
 pub use client::Client;
-pub use context::context_here;
+pub use context::{context_here, working_directory};
 pub use events::{Event, EventStream};
 pub use launcher::{LAUNCHER_VARIABLE, Launcher, follow_launcher};
 pub use surroundings::Surroundings;

@@ -296,6 +296,16 @@ async fn a_daemon_of_a_newer_protocol_is_never_stopped_and_the_own_engine_is_use
 }
 
 #[tokio::test]
+async fn a_daemon_without_room_is_left_alone_and_a_change_goes_to_the_own_engine() {
+    let error = json!({"error": "full"}).to_string();
+    let house = House::new().daemon([Act::Answer(503, "1-1", error)]).executable("", &[envelope("own")]);
+    let client = house.client();
+    assert_eq!(by(&perform(&client, "add").await), "own");
+    assert_eq!(house.asked(), ["/v1/operations add"]);
+    assert!(client.engine_note().unwrap().contains("no more connections"));
+}
+
+#[tokio::test]
 async fn an_answer_in_another_protocol_is_not_believed_for_a_read() {
     let foreign = Act::Answer(200, "7-9", envelope("stranger"));
     let house = House::new().daemon([foreign]).executable("", &[envelope("own")]);

@@ -43,7 +43,7 @@ fn what_a_stopped_daemon_finds_in_its_socket_is_not_carried_out_when_its_sender_
     let daemon = served_by_the_daemon(&sandbox);
     daemon.signal(Signal::STOP);
     for number in 0..20 {
-        let body = operation(&sandbox.root(), json!({"action": "add", "title": format!("Late {number}")}));
+        let body = operation(&sandbox.root(), &json!({"action": "add", "title": format!("Late {number}")}));
         let mut stream = connect(&sandbox);
         std::io::Write::write_all(&mut stream, request("POST", "/v1/operations", "", &body).as_bytes())
             .unwrap();
@@ -59,7 +59,7 @@ fn a_waiting_change_holds_up_no_read_and_gives_its_head_at_once() {
     sandbox.write_worklist(worklist(1, [Goal::open("one")]));
     let daemon = served_by_the_daemon(&sandbox);
     let lock = HeldLock::new(&sandbox);
-    let body = operation(&sandbox.root(), json!({"action": "add", "title": "Two"}));
+    let body = operation(&sandbox.root(), &json!({"action": "add", "title": "Two"}));
     let mut stream = connect(&sandbox);
     std::io::Write::write_all(&mut stream, request("POST", "/v1/operations", "", &body).as_bytes()).unwrap();
     let mut begin = [0; 15];

@@ -1,10 +1,17 @@
 //! The daemon's life, and what its clients do when it has none: started, busy, killed, refused, replaced, leaving.
 
 mod busy;
+mod callers_rights;
+mod control;
 mod denied;
+mod directories;
 mod filter;
+mod foreign;
 mod homes;
 mod killed;
+mod leaving;
+mod refused;
+mod skew;
 mod starting;
 mod surroundings;
 
@@ -56,7 +63,7 @@ fn parts(answer: &str) -> (u16, Value) {
 }
 
 /// The body of an operation, asked for in `directory`.
-fn operation(directory: &Path, operation: Value) -> String {
+fn operation(directory: &Path, operation: &Value) -> String {
     let git_env = json!({"PATH": std::env::var("PATH").unwrap()});
     json!({"context": {"cwd": directory, "gitEnv": git_env}, "operation": operation}).to_string()
 }
