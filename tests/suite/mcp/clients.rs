@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
-use stepstone_tests::{Sandbox, eventually, skipped, workspace_root};
+use stepstone_tests::{Run, Sandbox, eventually, skipped, workspace_root};
 
 /// A client by others that says what it sees.
 struct Client {
@@ -91,4 +91,57 @@ fn the_official_typescript_client_of_the_first_line() {
     let mut command = sandbox.command("node");
     command.arg(folder.join("mcp-session.mjs")).arg(&sandbox.executables().mcp);
     session(&sandbox, command);
+}
+
+/// The clients of the long test run: `.ci/run --full` installs them.
+const LONG_RUN: &str = "tests/interop/full";
+
+#[test]
+fn the_official_typescript_client_of_the_second_line_in_both_eras() {
+    let Some(folder) = installed("typescript v2", LONG_RUN, "@modelcontextprotocol/client") else { return };
+    for mode in ["auto", "legacy"] {
+        let sandbox = Sandbox::new();
+        let mut command = sandbox.command("node");
+        command.arg(folder.join("session.mjs")).arg(mode).arg(&sandbox.executables().mcp);
+        session(&sandbox, command);
+    }
+}
+
+#[test]
+fn the_official_python_client_in_both_eras() {
+    let folder = workspace_root().join(LONG_RUN);
+    let python = folder.join("venv/bin/python");
+    if !python.exists() {
+        let folder = folder.display();
+        skipped("python", &format!("make {folder}/venv with {folder}/requirements.txt in it first"));
+        return;
+    }
+    for mode in ["auto", "legacy"] {
+        let sandbox = Sandbox::new();
+        let mut command = sandbox.command(&python);
+        command.arg(folder.join("session.py")).arg(mode).arg(&sandbox.executables().mcp);
+        session(&sandbox, command);
+    }
+}
+
+#[test]
+fn the_inspector_finds_every_schema_portable_in_both_eras() {
+    let Some(folder) = installed("inspector", LONG_RUN, "@modelcontextprotocol/inspector") else { return };
+    let sandbox = Sandbox::new();
+    for era in ["legacy", "auto", "modern"] {
+        let inspect = |arguments: &[&str]| {
+            Run::new(sandbox.command("node"))
+                .arg(folder.join("node_modules/.bin/mcp-inspector"))
+                .args(["--cli", "--format", "json", "--protocol-era", era])
+                .arg(&sandbox.executables().mcp)
+                .args(arguments)
+                .finish()
+        };
+        let listed = inspect(&["--strict", "--method", "tools/list"]).ended(0);
+        let listed: Value =
+            serde_json::from_str(&listed).unwrap_or_else(|error| panic!("{era}: {error}: {listed}"));
+        assert!(listed.to_string().contains("read_goals"), "{era}: {listed}");
+        inspect(&["--method", "resources/read", "--uri", "stepstone://worklist/list"]).ended(0);
+        inspect(&["--method", "tools/call", "--tool-name", "read_goals", "--tool-arg", "view=list"]).ended(0);
+    }
 }
