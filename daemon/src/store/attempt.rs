@@ -1,7 +1,6 @@
 //! One attempt to carry out what waits: both locks, fresh content, decisions, one replacement. All of it is one
 //! blocking step, so nothing of ours comes between the last check and the rename.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,15 +10,15 @@ use stepstone_proto::envelope::Envelope;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::batch;
 use super::commit::{Replaced, Replacement};
 use super::content::{self, Content};
 use super::disk::{Disk, since_1970_ns};
-use super::journal::{Index, Journal, Record, Remembered};
+use super::journal::{Index, Journal, Remembered};
 use super::kernel_lock::KernelLock;
 use super::lock_directory::{self, LockDirectory, Pulse, Taken};
 use super::place::Place;
-use super::{Job, StoreError, Verdict};
-use crate::roadmap::Roadmap;
+use super::{Job, StoreError};
 
 /// How long a change waits for locks in all.
 pub(super) const PATIENCE: Duration = Duration::from_secs(12);
@@ -70,8 +69,13 @@ pub(super) struct Outcome {
 /// Tries to carry out a batch on the goal file at `path` (links resolved).
 pub(super) fn attempt(bench: &mut Workbench, path: &Path, batch: Vec<Pending>) -> Outcome {
     let mut run = Run { bench, outcome: Outcome::default() };
-    if let Err((error, failed)) = run.carry_out(path, batch) {
-        run.fail(failed, &error);
+    // What only the journal has to be asked about must not fail because a directory cannot be made.
+    let (prepared, changes): (Vec<_>, Vec<_>) =
+        batch.into_iter().partition(|pending| pending.prepared.is_some());
+    for part in [prepared, changes] {
+        if let Err((error, failed)) = run.carry_out(path, part) {
+            run.fail(failed, &error);
+        }
     }
     run.outcome
 }
@@ -83,14 +87,6 @@ struct Run<'a> {
     outcome: Outcome,
 }
 
-/// What an attempt decided on one change.
-enum Decided {
-    Answer(Result<Envelope, StoreError>),
-    Write(Envelope),
-    /// The same key as an earlier change of the batch.
-    SameAs(usize),
-}
-
 impl Run<'_> {
     fn fail(&mut self, failed: Vec<Pending>, error: &StoreError) {
         self.outcome.answers.extend(failed.into_iter().map(|pending| (pending, Err(error.clone()))));
@@ -98,7 +94,7 @@ impl Run<'_> {
 
     fn busy(&mut self, lock: PathBuf, left: Vec<Pending>) {
         self.outcome.lock = Some(lock);
-        self.outcome.left = left;
+        self.outcome.left.extend(left);
     }
 
     fn carry_out(&mut self, path: &Path, batch: Vec<Pending>) -> Result<(), Failed> {
@@ -270,7 +266,7 @@ impl Run<'_> {
                 _ => Ok(Remembered::New),
             };
             let answer = match remembered {
-                Ok(Remembered::Answered(envelope)) => Ok(replayed(*envelope)),
+                Ok(Remembered::Answered(envelope)) => Ok(batch::replayed(*envelope)),
                 Ok(Remembered::Otherwise) => Err(StoreError::KeyUsed),
                 Err(error) => {
                     Err(StoreError::disk(&place.target, "read the journal of", &place.target, error))
@@ -306,19 +302,19 @@ impl Run<'_> {
                 Ok(found) => found,
                 Err(error) => return Err((error, batch)),
             };
-            let (decided, next) = decide(&mut batch, roadmap);
+            let (decided, next) = batch::decide(&mut batch, roadmap);
             let Some(next) = next else {
-                self.answer(batch, decided, None);
+                self.outcome.answers.extend(batch::made(batch, decided, None));
                 return Ok(());
             };
             let revision = next.revision();
             let mut replacement =
                 Replacement { bench: self.bench, place, held, journal: journal.as_deref_mut() };
-            let records = |temporary: &str| records(&batch, &decided, temporary, revision);
+            let records = |temporary: &str| batch::records(&batch, &decided, temporary, revision);
             match replacement.make(&content, next, records) {
                 Ok(Replaced::Done { durable }) => {
                     self.outcome.replaced = true;
-                    self.answer(batch, decided, Some(durable));
+                    self.outcome.answers.extend(batch::made(batch, decided, Some(durable)));
                     return Ok(());
                 }
                 Ok(Replaced::Changed) => {}
@@ -327,47 +323,12 @@ impl Run<'_> {
                     return Ok(());
                 }
                 Err(error) => {
-                    self.answer_up_to_change(batch, decided, &error);
+                    self.outcome.answers.extend(batch::failed(batch, decided, &error));
                     return Ok(());
                 }
             }
         }
         Err((StoreError::Unsteady { path: place.target.clone() }, batch))
-    }
-
-    /// Answers a batch whose changes, if there are any, have been made.
-    fn answer(&mut self, batch: Vec<Pending>, decided: Vec<Decided>, durable: Option<bool>) {
-        let written: Vec<Option<Envelope>> =
-            decided.iter().map(|decided| written(decided, durable)).collect();
-        for (pending, decided) in batch.into_iter().zip(decided) {
-            let answer = match decided {
-                Decided::Answer(answer) => answer,
-                Decided::Write(mut envelope) => {
-                    mark(&mut envelope, durable);
-                    Ok(envelope)
-                }
-                Decided::SameAs(first) => match written.get(first).cloned().flatten() {
-                    Some(envelope) => Ok(replayed(envelope)),
-                    None => Err(StoreError::KeyUsed),
-                },
-            };
-            self.outcome.answers.push((pending, answer));
-        }
-    }
-
-    /// The replacement failed: what was decided before the first change stands, everything from it on does not.
-    fn answer_up_to_change(&mut self, batch: Vec<Pending>, decided: Vec<Decided>, error: &StoreError) {
-        let mut failed = false;
-        for (pending, decided) in batch.into_iter().zip(decided) {
-            let answer = match decided {
-                Decided::Answer(answer) if !failed => answer,
-                _ => {
-                    failed = true;
-                    Err(error.clone())
-                }
-            };
-            self.outcome.answers.push((pending, answer));
-        }
     }
 }
 
@@ -392,73 +353,6 @@ impl From<StoreError> for Unsettled {
     fn from(error: StoreError) -> Self {
         Self::File(error)
     }
-}
-
-/// Decides a batch in order, each change on what the one before left. The new roadmap, if there is one.
-fn decide(batch: &mut [Pending], roadmap: Roadmap) -> (Vec<Decided>, Option<Roadmap>) {
-    let mut current = roadmap;
-    let mut changed = false;
-    let mut keys: HashMap<String, (String, usize)> = HashMap::new();
-    let mut decided = Vec::with_capacity(batch.len());
-    for (position, pending) in batch.iter_mut().enumerate() {
-        if !(pending.job.wanted)() {
-            decided.push(Decided::Answer(Err(StoreError::Abandoned)));
-            continue;
-        }
-        let key = pending.job.key.as_ref();
-        if let Some((digest, first)) = key.and_then(|key| keys.get(&key.key)) {
-            let same = key.is_some_and(|key| key.digest == *digest);
-            decided.push(if same {
-                Decided::SameAs(*first)
-            } else {
-                Decided::Answer(Err(StoreError::KeyUsed))
-            });
-            continue;
-        }
-        match (pending.job.decide)(&current, now_ms()) {
-            Verdict::Answer(envelope) => decided.push(Decided::Answer(Ok(envelope))),
-            Verdict::Write { next, envelope } => {
-                if let Some(key) = &pending.job.key {
-                    keys.insert(key.key.clone(), (key.digest.clone(), position));
-                }
-                current = next;
-                changed = true;
-                decided.push(Decided::Write(envelope));
-            }
-        }
-    }
-    (decided, changed.then_some(current))
-}
-
-fn records(batch: &[Pending], decided: &[Decided], temporary: &str, revision: u64) -> Vec<Record> {
-    let at_ms = now_ms();
-    let pairs = batch.iter().zip(decided);
-    pairs
-        .filter_map(|(pending, decided)| match (&pending.job.key, decided) {
-            (Some(key), Decided::Write(envelope)) => {
-                Some(Record::new(key, at_ms, revision, temporary, envelope))
-            }
-            _ => None,
-        })
-        .collect()
-}
-
-fn written(decided: &Decided, durable: Option<bool>) -> Option<Envelope> {
-    let Decided::Write(envelope) = decided else { return None };
-    let mut envelope = envelope.clone();
-    mark(&mut envelope, durable);
-    Some(envelope)
-}
-
-fn mark(envelope: &mut Envelope, durable: Option<bool>) {
-    if durable == Some(false) {
-        envelope.meta.durability = Some("unsynced".to_owned());
-    }
-}
-
-fn replayed(mut envelope: Envelope) -> Envelope {
-    envelope.meta.replayed = true;
-    envelope
 }
 
 /// Milliseconds since 1970.

@@ -3,11 +3,12 @@
 //! - [`Stores`] knows every open worklist; each has one task (`owner`) with its parsed state and its queue.
 //! - `content` and `stamp` read a file without reading it again each time.
 //! - `attempt` carries out what waits, in one blocking step: `kernel_lock`, `journal`, `lock_directory`, the
-//!   decisions, and `commit`, the replacement.
+//!   decisions of a `batch`, and `commit`, the replacement.
 //! - `watch` turns changes by anybody into events. It is never needed for a right answer.
 //! - `disk` is the seam to the system.
 
 mod attempt;
+mod batch;
 mod commit;
 mod content;
 mod disk;

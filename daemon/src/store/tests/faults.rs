@@ -241,3 +241,26 @@ fn without_a_usable_state_directory_changes_are_made_all_the_same() {
     assert_eq!(bench.titles(), ["One", "Two"]);
     assert_eq!(bench.names(), ["worklist.json"]);
 }
+
+#[test]
+fn where_nothing_can_be_written_reads_refusals_and_no_ops_go_on() {
+    let bench = Bench::new();
+    let root = bench.root();
+    bench.rig.hook(move |step, at, _| match step {
+        Step::MakeDirectory | Step::Create | Step::Write if at.starts_with(&root) => {
+            Err(io::Error::from_raw_os_error(Errno::ROFS.raw_os_error()))
+        }
+        _ => Ok(()),
+    });
+    let store = bench.open();
+    let (refused, changed, snapshot) = bench.runtime.block_on(async {
+        tokio::join!(
+            store.change(with_key(delete("nobody"), "a", "delete nobody")),
+            store.change(with_key(add("One"), "b", "add one")),
+            store.read(),
+        )
+    });
+    assert!(!refused.unwrap().ok);
+    assert!(changed.unwrap_err().caller_must().is_some());
+    assert!(!snapshot.unwrap().exists);
+}
