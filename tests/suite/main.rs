@@ -15,4 +15,5 @@ mod places;
 mod refusals;
 mod scenarios;
 mod story;
+mod transcripts;
 mod untouched;

@@ -14,8 +14,7 @@ pub(super) fn one(view: &View<'_>, envelope: &Envelope, answer: &Answer, asked: 
         // `start` without an id, and nothing to take.
         return Page { out: lists::nothing_ready(view, None), err: String::new() };
     };
-    let (verb, behind) = verb(envelope, goal, asked);
-    let mut out = format!("{verb} {}{behind}: {}\n", line(&goal.id), line(&goal.title));
+    let mut out = format!("{}: {}\n", said(envelope, goal, asked), line(&goal.title));
     let mut more = |label: &str, ids: &[String]| {
         if !ids.is_empty() {
             out.push_str(&format!(
@@ -45,34 +44,35 @@ fn others(envelope: &Envelope, goal: &Goal) -> Vec<String> {
     changed.unwrap_or_default().iter().filter(|id| **id != goal.id).cloned().collect()
 }
 
-/// What was done, and what stands behind the id.
-fn verb(envelope: &Envelope, goal: &Goal, asked: &Map<String, Value>) -> (&'static str, String) {
+/// What was done to which goal, or that it was so already.
+fn said(envelope: &Envelope, goal: &Goal, asked: &Map<String, Value>) -> String {
+    let id = line(&goal.id);
     let branch = line(goal.branch.as_deref().unwrap_or_default());
     let clear = asked.get("clear") == Some(&Value::Bool(true));
-    let verb = match (envelope.action.as_str(), envelope.meta.semantic_no_op) {
-        ("start", no_op) if !clear => {
-            let (verb, word) = if no_op { ("Already taken:", "by") } else { ("Took", "for") };
-            return (verb, format!(" {word} {branch}"));
-        }
-        ("start", false) => "Gave back",
-        ("start", true) => "Nobody held",
-        ("add", _) => "Added",
-        ("update", false) => "Updated",
-        ("move", false) => "Moved",
-        ("move", true) => "Already there:",
-        ("set_active", false) => "Made active:",
-        ("set_active", true) => "Already active:",
-        ("complete", false) => "Completed",
-        ("complete", true) => "Already done:",
-        ("reopen", false) => "Reopened",
-        ("reopen", true) => "Already open:",
-        ("archive", false) => "Archived",
-        ("archive", true) => "Already archived:",
-        ("delete", _) => "Deleted",
-        (_, false) => "Changed",
-        (_, true) => "Nothing to change in",
-    };
-    (verb, String::new())
+    if envelope.meta.semantic_no_op {
+        return match envelope.action.as_str() {
+            "start" if clear => format!("Nobody held {id}"),
+            "start" => format!("{id} is taken for {branch} already"),
+            "move" => format!("{id} is there already"),
+            "set_active" => format!("{id} is active already"),
+            "complete" => format!("{id} is done already"),
+            "reopen" => format!("{id} is open already"),
+            "archive" => format!("{id} is archived already"),
+            _ => format!("{id} is so already"),
+        };
+    }
+    match envelope.action.as_str() {
+        "start" if clear => format!("Gave back {id}"),
+        "start" => format!("Took {id} for {branch}"),
+        "add" => format!("Added {id}"),
+        "move" => format!("Moved {id}"),
+        "set_active" => format!("Activated {id}"),
+        "complete" => format!("Completed {id}"),
+        "reopen" => format!("Reopened {id}"),
+        "archive" => format!("Archived {id}"),
+        "delete" => format!("Deleted {id}"),
+        _ => format!("Updated {id}"),
+    }
 }
 
 /// `apply-plan`.

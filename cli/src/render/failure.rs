@@ -4,7 +4,7 @@ use serde_json::Value;
 use stepstone_proto::envelope::Failure;
 
 use super::model::Known;
-use super::text::line;
+use super::text::{line, pad, width};
 use crate::arguments::{Usage, closest, usage_lines};
 use stepstone_proto::contract::command_line;
 
@@ -31,9 +31,11 @@ pub(super) fn failure(failure: &Failure, known: &Known) -> String {
     let mut out = format!("stepstone: {}\n", super::text::lines(&failure.message).join("\n"));
     let detail = |key: &str| failure.details.as_ref().and_then(|details| details.get(key));
     if let Some(Value::Array(candidates)) = detail("candidates") {
+        let text =
+            |candidate: &Value, key| line(candidate.get(key).and_then(Value::as_str).unwrap_or_default());
+        let ids = candidates.iter().map(|candidate| width(&text(candidate, "id"))).max().unwrap_or(0);
         for candidate in candidates {
-            let text = |key: &str| line(candidate.get(key).and_then(Value::as_str).unwrap_or_default());
-            out.push_str(&format!("  {}  {}\n", text("id"), text("title")));
+            out.push_str(&format!("  {}  {}\n", pad(&text(candidate, "id"), ids), text(candidate, "title")));
         }
         let count =
             detail("candidateCount").and_then(Value::as_u64).and_then(|count| usize::try_from(count).ok());

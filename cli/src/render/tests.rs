@@ -217,14 +217,10 @@ fn a_change_is_one_line_and_what_follows_from_it() {
     for (envelope, asked, text) in [
         (of("add", json!({})), json!({}), "Added a: A\n"),
         (of("complete", json!({"released": ["x", "y"]})), json!({}), "Completed a: A\nReady now: x, y\n"),
-        (no_op(of("complete", json!({}))), json!({}), "Already done: a: A\n"),
+        (no_op(of("complete", json!({}))), json!({}), "a is done already: A\n"),
         (of("start", json!({})), json!({}), "Took a for b: A\n"),
         (of("start", json!({})), json!({"clear": true}), "Gave back a: A\n"),
-        (
-            of("set_active", json!({"deactivated": ["x"]})),
-            json!({}),
-            "Made active: a: A\nNo longer active: x\n",
-        ),
+        (of("set_active", json!({"deactivated": ["x"]})), json!({}), "Activated a: A\nNo longer active: x\n"),
     ] {
         assert_eq!(plain(&envelope, asked).out, text);
     }

@@ -110,7 +110,8 @@ fn goal_file(envelope: &Envelope, file: Option<&Path>, findings: &mut Vec<Findin
     findings.push(Finding::ok(
         CHECK,
         if is_there {
-            format!("{path}: {goals} goals, {} ready, revision {revision}", summary.ready)
+            let goals = if goals == 1 { "1 goal".to_owned() } else { format!("{goals} goals") };
+            format!("{path}: {goals}, {} ready, revision {revision}", summary.ready)
         } else {
             format!("{path} is made by the first change")
         },
