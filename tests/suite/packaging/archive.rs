@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use stepstone_tests::{Executables, Run, Sandbox};
+use stepstone_tests::{Executables, Run, Sandbox, workspace_root};
 
 use super::{VERSION, artifact, contents, is_here, pack, release, small_executables, unpack, xtask};
 
@@ -85,4 +85,11 @@ fn the_archive_unpacked_below_a_prefix_is_an_installation() {
 
     xtask(&sandbox, &["uninstall", "--prefix"]).arg(&prefix).finish().ended(0);
     assert_eq!(std::fs::read_dir(&prefix).unwrap().count(), 0);
+}
+
+#[test]
+fn the_release_workflows_own_try_of_the_folder_holds() {
+    let sandbox = Sandbox::without_repository();
+    let smoke = Run::new(sandbox.command(workspace_root().join("packaging/smoke.sh"))).arg(release());
+    assert!(smoke.finish().ended(0).contains("everything was as expected"));
 }

@@ -1,6 +1,7 @@
 //! Every way to get the programs, tried from nothing with the development executables.
 
 mod archive;
+mod crates;
 mod debian;
 mod dependencies;
 mod installing;

@@ -29,8 +29,9 @@ fn program_package() -> PathBuf {
     artifact(&format!("-{cpu}-{}.tgz", super::VERSION))
 }
 
+/// `npm`, on this folder even where one above it is a package.
 fn npm(sandbox: &Sandbox, folder: &Path, arguments: &[&str]) -> Run {
-    Run::new(sandbox.command("npm")).within(folder).args(arguments)
+    Run::new(sandbox.command("npm")).within(folder).args(arguments).arg("--prefix").arg(folder)
 }
 
 fn program(folder: &Path, name: &str) -> PathBuf {
