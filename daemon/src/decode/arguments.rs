@@ -70,7 +70,7 @@ impl<'a> Arguments<'a> {
 
     /// A whole number.
     pub(super) fn count(&self, name: &str) -> Option<u64> {
-        self.value(name).and_then(whole_number)
+        self.value(name).and_then(|value| count(name, value))
     }
 }
 
@@ -106,7 +106,9 @@ fn check(argument: &Argument, value: &Value, problems: &mut Problems) -> bool {
         Shape::Text => value.is_string(),
         Shape::Texts => value.as_array().is_some_and(|entries| entries.iter().all(Value::is_string)),
         Shape::Flag => value.is_boolean(),
-        Shape::Count(least, most) => whole_number(value).is_some_and(|count| (least..=most).contains(&count)),
+        Shape::Count(least, most) => {
+            count(argument.name, value).is_some_and(|count| (least..=most).contains(&count))
+        }
         Shape::Choice(words) => value.as_str().is_some_and(|word| words.contains(&word)),
         Shape::Choices(words) => value.as_array().is_some_and(|entries| {
             entries.iter().all(|entry| entry.as_str().is_some_and(|word| words.contains(&word)))
@@ -127,6 +129,14 @@ fn check(argument: &Argument, value: &Value, problems: &mut Problems) -> bool {
         problems.add(argument.name, resolution, format!("`{}` {what}.", argument.name));
     }
     !refused
+}
+
+/// The number that an argument holds. Answers carry revisions as text, so a revision may come back as text.
+fn count(name: &str, value: &Value) -> Option<u64> {
+    match value {
+        Value::String(digits) if name == "expectedRevision" => digits.trim().parse().ok(),
+        _ => whole_number(value),
+    }
 }
 
 /// A whole number, also when it was spelled with a fraction of zero (`5.0`).

@@ -1,6 +1,7 @@
 //! The changes: what excludes what, and the values that need more than a type.
 
-use jiff::Timestamp;
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 use stepstone_proto::contract::Action;
 use stepstone_proto::envelope::Failure;
@@ -12,6 +13,7 @@ use url::Url;
 use super::arguments::Arguments;
 use super::plan;
 use super::problems::Problems;
+use crate::roadmap::nanoseconds;
 
 /// What `update` can change, as fields.
 const EDITS: [&str; 6] = ["title", "description", "appendDescription", "group", "dependsOn", "links"];
@@ -31,7 +33,7 @@ pub(super) fn change(
     let change = match action.name {
         "add" => Change::Add(new_goal(arguments, problem)),
         "apply-plan" => Change::ApplyPlan {
-            entries: plan::entries(arguments.value("plan")),
+            entries: plan::entries(arguments.value("plan"))?,
             dry_run: arguments.flag("dryRun"),
             expected_revision: arguments.count("expectedRevision"),
         },
@@ -89,9 +91,9 @@ fn target(arguments: &Arguments<'_>, problems: &mut Problems) -> Target {
 fn baseline(arguments: &Arguments<'_>, problems: &mut Problems) -> Option<Baseline> {
     const FIELD: &str = "expectedUpdatedAt";
     let given = arguments.text(FIELD)?;
-    match given.trim().parse::<Timestamp>() {
-        Ok(instant) => Some(Baseline { given: given.to_owned(), instant: instant.as_nanosecond() }),
-        Err(_) => {
+    match nanoseconds(given) {
+        Some(instant) => Some(Baseline { given: given.to_owned(), instant }),
+        None => {
             let sentence =
                 format!("`{FIELD}` is no instant; pass the goal's updatedAt exactly as it was read.");
             problems.add(FIELD, "provide-instant-as-expected-updated-at", sentence);
@@ -104,11 +106,12 @@ fn baseline(arguments: &Arguments<'_>, problems: &mut Problems) -> Option<Baseli
 fn links(arguments: &Arguments<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     let given = arguments.texts("links")?;
     let mut links: Vec<String> = Vec::with_capacity(given.len());
+    let mut seen = HashSet::new();
     for text in &given {
         match Url::parse(text.trim()) {
             Ok(url) if matches!(url.scheme(), "http" | "https") => {
                 let link = String::from(url);
-                if !links.contains(&link) {
+                if seen.insert(link.clone()) {
                     links.push(link);
                 }
             }

@@ -8,6 +8,8 @@ mod arguments;
 mod changes;
 mod plan;
 mod problems;
+#[cfg(test)]
+mod properties;
 mod reads;
 #[cfg(test)]
 mod tests;

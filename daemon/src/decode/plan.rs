@@ -1,9 +1,13 @@
 //! The entries of a plan.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
+use stepstone_proto::envelope::{ErrorCode, Failure};
 use stepstone_proto::operation::PlanEntry;
 
 use super::problems::Problems;
+use crate::roadmap::slug;
 
 /// The fields of an entry, and nothing else.
 const FIELDS: [&str; 4] = ["title", "description", "group", "dependsOn"];
@@ -88,10 +92,42 @@ fn check_entry(
     }
 }
 
-/// The entries of a plan that was found right.
-pub(super) fn entries(plan: Option<&Value>) -> Vec<PlanEntry> {
+/// The entries of a plan whose shape was found right.
+///
+/// # Errors
+///
+/// `VALIDATION_FAILED` when several of them would be called the same inside the plan.
+pub(super) fn entries(plan: Option<&Value>) -> Result<Vec<PlanEntry>, Failure> {
     let entries = plan.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    entries.iter().filter_map(Value::as_object).map(entry).collect()
+    let entries: Vec<PlanEntry> = entries.iter().filter_map(Value::as_object).map(entry).collect();
+    let mut called: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        called.entry(slug(&entry.title)).or_default().push(index);
+    }
+    // The ones that come first in the plan, so that the same plan always gets the same answer.
+    let clash = called
+        .into_iter()
+        .filter(|(_, indices)| indices.len() > 1)
+        .min_by_key(|(_, indices)| indices.first().copied());
+    match clash {
+        None => Ok(entries),
+        Some((slug, indices)) => Err(same_slug(&slug, &indices)),
+    }
+}
+
+fn same_slug(slug: &str, indices: &[usize]) -> Failure {
+    let places: Vec<String> = indices.iter().take(8).map(usize::to_string).collect();
+    Failure::new(
+        ErrorCode::ValidationFailed,
+        format!(
+            "Nothing was changed: the titles of entries {} of the plan all make the id {slug}, so references to it would \
+             be unclear. Rename all but one of them, and have the changed plan approved.",
+            places.join(", ")
+        ),
+    )
+    .fields(indices.iter().map(|index| format!("plan/{index}/title")))
+    .with("preCollisionSlug", slug)
+    .resolution("rename-one-batch-goal")
 }
 
 fn entry(fields: &Map<String, Value>) -> PlanEntry {

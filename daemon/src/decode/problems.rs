@@ -3,6 +3,9 @@
 use stepstone_proto::contract::{Action, Kind};
 use stepstone_proto::envelope::{ErrorCode, Failure};
 
+/// So many things are told in the message. The fields are always named in full.
+const TOLD: usize = 8;
+
 /// What is wrong with an input so far.
 #[derive(Debug)]
 pub(super) struct Problems {
@@ -63,7 +66,10 @@ impl Problems {
     /// `VALIDATION_FAILED` when anything was found.
     pub(super) fn finish(self) -> Result<(), Failure> {
         let Some(first) = self.found.first() else { return Ok(()) };
-        let sentences: Vec<&str> = self.found.iter().map(|problem| problem.sentence.as_str()).collect();
+        let told = self.found.iter().take(TOLD).map(|problem| problem.sentence.as_str());
+        let more = (self.found.len() > TOLD)
+            .then_some("There is more of this kind; details.fields names all of it.");
+        let sentences: Vec<&str> = told.chain(more).collect();
         let opening = if self.changes { "Nothing was changed" } else { "Nothing was read" };
         let message = format!("{opening}: {}", sentences.join(" "));
         let fields = self.found.iter().flat_map(|problem| problem.fields.iter().cloned());

@@ -102,11 +102,9 @@ fn is_empty(text: &Option<&str>) -> bool {
 impl Roadmap {
     /// One goal of a collection, as JSON text.
     pub(super) fn shown(&self, place: usize, style: Style) -> Result<String, Failure> {
-        let Some(goal) = self.goals().get(place) else {
-            return Err(refusal::impossible("a goal that an answer names does not exist"));
-        };
+        let goal = self.goal_at(place)?;
         let explained = style.explain && !goal.status.is_settled();
-        let blocked_by = if explained { self.blocked_by(place) } else { Vec::new() };
+        let blocked_by = if explained { self.blocked_by(goal) } else { Vec::new() };
         let blocked = explained.then_some(!blocked_by.is_empty());
         if style.full {
             let mut more = Vec::new();

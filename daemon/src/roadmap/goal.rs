@@ -110,9 +110,10 @@ impl Goal {
             return Err(Flaw { field: None, problem, offset: 0 });
         }
         let mut parts = Parts::default();
-        let mut out = String::with_capacity(object.len() + 2);
+        // In our layout the text comes out as long as it went in.
+        let mut out = String::with_capacity(object.len());
         let mut fields = Vec::with_capacity(12);
-        let mut names = HashSet::new();
+        let mut others = HashSet::new();
         for entry in text::entries(object) {
             let at = |field: Option<String>, problem: String, part: &str| Flaw {
                 field,
@@ -128,10 +129,12 @@ impl Goal {
             };
             let key = Key::named(&name);
             let field = || Some(name.clone().into_owned());
-            parts.take(key, entry.value).map_err(|problem| at(field(), problem, entry.value))?;
-            if !names.insert(name.clone()) {
+            let is_first =
+                if key == Key::Other { others.insert(name.clone()) } else { !parts.found.contains(&key) };
+            if !is_first {
                 return Err(at(field(), "stands there twice".to_owned(), entry.key));
             }
+            parts.take(key, entry.value).map_err(|problem| at(field(), problem, entry.value))?;
             fields.push(append(key, entry, &mut out));
         }
         text::new_line(DEPTH, &mut out);
@@ -298,7 +301,7 @@ impl Parts {
             Key::PreviousIds => self.previous_ids = texts_of(value)?,
             Key::Links => drop(texts_of(value)?),
             Key::Description | Key::CreatedAt | Key::CompletedAt | Key::ClaimedAt | Key::ClaimedBy => {
-                drop(text_of(value)?);
+                check_text(value)?;
             }
             Key::Other => {}
         }
@@ -326,11 +329,19 @@ impl Parts {
     }
 }
 
-fn text_of(value: &str) -> Result<Cow<'_, str>, String> {
+fn check_text(value: &str) -> Result<(), String> {
     if text::kind(value) != "text" {
         return Err(format!("must be text, not {}", text::kind(value)));
     }
-    text::decoded(value).ok_or_else(|| "holds half a surrogate pair, which is no Unicode text".to_owned())
+    if !text::is_decodable(value) {
+        return Err("holds half a surrogate pair, which is no Unicode text".to_owned());
+    }
+    Ok(())
+}
+
+fn text_of(value: &str) -> Result<Cow<'_, str>, String> {
+    check_text(value)?;
+    Ok(text::decoded(value).unwrap_or_default())
 }
 
 /// The texts of an array of texts; also used for the file's retired ids.

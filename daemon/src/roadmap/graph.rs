@@ -1,6 +1,8 @@
 //! The edges between goals and what follows from them: blocked, ready, waves. Never stored.
 //!
 //! Everything takes time linear in goals plus edges, and nothing calls itself: a chain may be as long as the file.
+//! What is asked about one goal, or for the first ready one, looks at just the edges that it needs; only what is
+//! about all of them at once resolves all of them, once per content.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,15 +12,13 @@ use stepstone_proto::goal::Status;
 use super::document::Roadmap;
 use super::goal::Goal;
 
-/// The edges of one content, resolved.
+/// The edges of one content, all resolved.
 #[derive(Debug)]
 pub(super) struct Graph {
     /// For each goal the places of the goals that it waits for, each once; `None` for edges to nothing.
     needs: Lists<Option<usize>>,
     /// For each goal the goals that have an edge to it, in file order, each once.
     dependents: Lists<usize>,
-    /// For each goal: not settled, and some edge is not satisfied.
-    blocked: Vec<bool>,
 }
 
 /// Many lists in two allocations.
@@ -29,15 +29,6 @@ struct Lists<T> {
 }
 
 impl<T> Lists<T> {
-    fn of(lists: impl Iterator<Item = Vec<T>>) -> Self {
-        let (mut ends, mut items) = (Vec::new(), Vec::new());
-        for list in lists {
-            items.extend(list);
-            ends.push(items.len());
-        }
-        Self { ends, items }
-    }
-
     fn get(&self, place: usize) -> &[T] {
         let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         self.ends.get(place).and_then(|end| self.items.get(start..*end)).unwrap_or_default()
@@ -56,39 +47,68 @@ pub(super) struct Waves {
 impl Graph {
     pub(super) fn of(roadmap: &Roadmap) -> Self {
         let goals = roadmap.goals();
-        let needs = Lists::of(goals.iter().map(|goal| {
-            let mut seen = HashSet::new();
-            let edges = goal.depends_on.iter().map(|edge| roadmap.names().resolved(edge));
-            edges.filter(|edge| seen.insert(*edge)).collect()
-        }));
-        let mut dependents = vec![Vec::new(); goals.len()];
-        let mut blocked = Vec::with_capacity(goals.len());
-        for (place, goal) in goals.iter().enumerate() {
-            let edges = needs.get(place);
-            for target in edges.iter().flatten() {
-                if let Some(list) = dependents.get_mut(*target) {
-                    list.push(place);
+        let mut needs = Lists { ends: Vec::with_capacity(goals.len()), items: Vec::new() };
+        let mut counts = vec![0_usize; goals.len()];
+        for goal in goals {
+            let start = needs.items.len();
+            needs.items.extend(goal.depends_on.iter().map(|edge| roadmap.names().resolved(edge)));
+            keep_first(&mut needs.items, start);
+            for target in needs.items.iter().skip(start).flatten() {
+                if let Some(count) = counts.get_mut(*target) {
+                    *count += 1;
                 }
             }
-            blocked.push(!goal.status.is_settled() && edges.iter().any(|edge| !is_satisfied(goals, *edge)));
+            needs.ends.push(needs.items.len());
         }
-        Self { needs, dependents: Lists::of(dependents.into_iter()), blocked }
+        Self { dependents: turned(&needs, &counts), needs }
     }
 
     /// The places that a goal's edges lead to, each once; `None` for edges to nothing.
     pub(super) fn needs(&self, place: usize) -> &[Option<usize>] {
         self.needs.get(place)
     }
+}
 
-    /// The goals that have an edge to this one, in file order.
-    pub(super) fn dependents(&self, place: usize) -> &[usize] {
-        self.dependents.get(place)
+/// The same edges the other way round. `counts` says how many lead to each goal.
+fn turned(needs: &Lists<Option<usize>>, counts: &[usize]) -> Lists<usize> {
+    let mut free = Vec::with_capacity(counts.len());
+    let mut total = 0;
+    for count in counts {
+        free.push(total);
+        total += count;
     }
+    let mut items = vec![0; total];
+    for place in 0..counts.len() {
+        for target in needs.get(place).iter().flatten() {
+            if let Some(slot) = free.get_mut(*target) {
+                if let Some(item) = items.get_mut(*slot) {
+                    *item = place;
+                }
+                *slot += 1;
+            }
+        }
+    }
+    // Each list is full now, and what was its first free slot is its end.
+    Lists { ends: free, items }
+}
 
-    /// Not settled, and some edge is not satisfied.
-    pub(super) fn is_blocked(&self, place: usize) -> bool {
-        self.blocked.get(place).copied().unwrap_or(false)
+/// Takes repetitions out of the items from `start` on.
+fn keep_first(items: &mut Vec<Option<usize>>, start: usize) {
+    /// Up to here looking through the list beats a table.
+    const SHORT: usize = 16;
+    let mut kept = start;
+    let mut seen: HashSet<Option<usize>> = HashSet::new();
+    let is_short = items.len() - start <= SHORT;
+    for at in start..items.len() {
+        let Some(item) = items.get(at).copied() else { break };
+        let before = items.get(start..kept).unwrap_or_default();
+        let is_new = if is_short { !before.contains(&item) } else { seen.insert(item) };
+        if is_new {
+            items.swap(kept, at);
+            kept += 1;
+        }
     }
+    items.truncate(kept);
 }
 
 /// Landed or put away. An edge to nothing never is.
@@ -97,22 +117,31 @@ pub(super) fn is_satisfied(goals: &[Arc<Goal>], edge: Option<usize>) -> bool {
 }
 
 impl Roadmap {
+    /// Whether a stored edge leads to a settled goal.
+    pub(super) fn is_edge_satisfied(&self, edge: &str) -> bool {
+        is_satisfied(self.goals(), self.names().resolved(edge))
+    }
+
+    /// Not settled, and some edge is not satisfied.
+    pub(super) fn is_blocked(&self, goal: &Goal) -> bool {
+        !goal.status.is_settled() && goal.depends_on.iter().any(|edge| !self.is_edge_satisfied(edge))
+    }
+
     /// Open, held by nobody, and blocked by nothing.
-    pub(super) fn is_ready(&self, place: usize) -> bool {
-        let Some(goal) = self.goals().get(place) else { return false };
-        goal.status == Status::Open && !goal.is_claimed() && !self.graph().is_blocked(place)
+    pub(super) fn is_ready(&self, goal: &Goal) -> bool {
+        goal.status == Status::Open && !goal.is_claimed() && !self.is_blocked(goal)
     }
 
     /// The ready goals in file order.
     pub(super) fn ready(&self) -> impl Iterator<Item = usize> {
-        (0..self.len()).filter(|place| self.is_ready(*place))
+        self.goals().iter().enumerate().filter(|(_, goal)| self.is_ready(goal)).map(|(place, _)| place)
     }
 
     /// What a goal's unsatisfied edges name: live ids where there is a goal, else the stored text. Each once.
-    pub(super) fn blocked_by(&self, place: usize) -> Vec<&str> {
-        let Some(goal) = self.goals().get(place).filter(|goal| !goal.status.is_settled()) else {
+    pub(super) fn blocked_by<'a>(&'a self, goal: &'a Goal) -> Vec<&'a str> {
+        if goal.status.is_settled() {
             return Vec::new();
-        };
+        }
         let mut seen = HashSet::new();
         let mut names = Vec::new();
         for edge in &goal.depends_on {
@@ -129,14 +158,26 @@ impl Roadmap {
         names
     }
 
+    /// The goals that have an edge to this one, in file order.
+    pub(super) fn dependents(&self, place: usize) -> impl Iterator<Item = (usize, &Arc<Goal>)> {
+        let target = self.goals().get(place);
+        let leads_there = move |edge: &str| {
+            target.is_some_and(|target| {
+                let is_former = || target.previous_ids.iter().any(|id| **id == *edge);
+                *target.id == *edge || (is_former() && self.names().resolved(edge) == Some(place))
+            })
+        };
+        let goals = self.goals().iter().enumerate();
+        goals.filter(move |(_, goal)| goal.depends_on.iter().any(|edge| leads_there(edge)))
+    }
+
     /// The unfinished goals that wait for this one, in file order. Nothing waits for a settled goal.
     pub(super) fn blocks(&self, place: usize) -> Vec<&str> {
         if is_satisfied(self.goals(), Some(place)) {
             return Vec::new();
         }
-        let dependents =
-            self.graph().dependents(place).iter().filter_map(|dependent| self.goals().get(*dependent));
-        dependents.filter(|goal| !goal.status.is_settled()).map(|goal| &*goal.id).collect()
+        let waiting = self.dependents(place).filter(|(_, goal)| !goal.status.is_settled());
+        waiting.map(|(_, goal)| &*goal.id).collect()
     }
 
     /// The unfinished goals by wave. Wave 1 has no unsatisfied edge; each further wave is what the one before it
@@ -158,8 +199,8 @@ impl Roadmap {
                 if let Some(level) = level.get_mut(place) {
                     *level = Some(count);
                 }
-                for dependent in graph.dependents(place).iter().copied().filter(|place| is_unfinished(*place))
-                {
+                let dependents = graph.dependents.get(place).iter().copied();
+                for dependent in dependents.filter(|place| is_unfinished(*place)) {
                     if let Some(left) = waits.get_mut(dependent) {
                         *left = left.saturating_sub(1);
                         if *left == 0 {

@@ -31,4 +31,3 @@ pub use ids::slug;
 pub use instant::nanoseconds;
 pub use parse::Defect;
 pub use read::read;
-pub use refusal::approval_required;

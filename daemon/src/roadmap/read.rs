@@ -1,5 +1,7 @@
 //! The reads.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 use stepstone_proto::envelope::Failure;
@@ -32,8 +34,8 @@ pub fn read(roadmap: &Roadmap, action: &str, read: &Read) -> Result<Box<RawValue
         Read::Show { id } => show(&mut answer, roadmap, id)?,
         Read::Why { id } => why::why(&mut answer, roadmap, roadmap.goal_named("id", id)?)?,
         Read::Next => {
-            if let Some(goal) = roadmap.ready().next().and_then(|place| roadmap.goals().get(place)) {
-                answer.raw("goal", &goal.whole(&[]));
+            if let Some(place) = roadmap.ready().next() {
+                answer.raw("goal", &roadmap.goal_at(place)?.whole(&[]));
             }
         }
         Read::Ids { prefix, limit } => ids(&mut answer, roadmap, prefix, *limit)?,
@@ -42,6 +44,11 @@ pub fn read(roadmap: &Roadmap, action: &str, read: &Read) -> Result<Box<RawValue
 }
 
 impl Roadmap {
+    /// The goal at a place that was found before.
+    pub(super) fn goal_at(&self, place: usize) -> Result<&Arc<Goal>, Failure> {
+        self.goals().get(place).ok_or_else(|| refusal::impossible("a goal that was found is not there"))
+    }
+
     /// The place of the goal that a selector means.
     pub(super) fn goal_named(&self, field: &str, selector: &str) -> Result<usize, Failure> {
         self.entity_named(Entity::Goal, field, selector)
@@ -194,10 +201,9 @@ fn waves(answer: &mut Answer, roadmap: &Roadmap, view: &View) -> Result<(), Fail
 
 fn show(answer: &mut Answer, roadmap: &Roadmap, id: &str) -> Result<(), Failure> {
     let place = roadmap.goal_named("id", id)?;
-    if let Some(goal) = roadmap.goals().get(place) {
-        answer.raw("goal", &goal.whole(&[]));
-    }
-    let blocked_by = roadmap.blocked_by(place);
+    let goal = roadmap.goal_at(place)?;
+    answer.raw("goal", &goal.whole(&[]));
+    let blocked_by = roadmap.blocked_by(goal);
     answer.put("blocked", &!blocked_by.is_empty())?;
     answer.put("blocks", &roadmap.blocks(place))?;
     if !blocked_by.is_empty() {
@@ -237,15 +243,15 @@ struct Summary {
 impl Summary {
     fn of(roadmap: &Roadmap) -> Self {
         let mut summary = Self::default();
-        for (place, goal) in roadmap.goals().iter().enumerate() {
+        for goal in roadmap.goals() {
             match goal.status {
                 Status::Open => summary.open += 1,
                 Status::Active => summary.active += 1,
                 Status::Done => summary.done += 1,
                 Status::Archived => summary.archived += 1,
             }
-            summary.ready += usize::from(roadmap.is_ready(place));
-            summary.blocked += usize::from(roadmap.graph().is_blocked(place));
+            summary.ready += usize::from(roadmap.is_ready(goal));
+            summary.blocked += usize::from(roadmap.is_blocked(goal));
             summary.claimed += usize::from(goal.is_claimed());
         }
         summary

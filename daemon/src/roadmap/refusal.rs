@@ -3,8 +3,7 @@
 //! Messages are read by models too: they say what did not happen, why, and the next step, in words that cannot be
 //! taken for leave to do something else. None holds a ready-made destructive call.
 
-use serde_json::{Map, Value, json};
-use stepstone_proto::contract::Action;
+use serde_json::{Value, json};
 use stepstone_proto::envelope::{Conflict, ErrorCode, Failure};
 
 use super::document::{REVISION_LIMIT, Roadmap};
@@ -36,7 +35,7 @@ impl Entity {
 }
 
 /// A text of the caller's for a message: quoted, in one line, not too long.
-pub(crate) fn echo(text: &str) -> String {
+fn echo(text: &str) -> String {
     match text.char_indices().nth(LONGEST_ECHO) {
         Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
         None => format!("{text:?}"),
@@ -250,33 +249,6 @@ pub(super) fn last_revision() -> Failure {
         ),
     )
     .resolution("reset-project-revision")
-}
-
-/// An action that needs the user's confirmation came without it. `goal` is what [`Roadmap::brief`] says of the goal
-/// that `id` names, where it names one.
-#[must_use]
-pub fn approval_required(action: &Action, id: Option<&str>, goal: Option<Map<String, Value>>) -> Failure {
-    let text = |key: &str| goal.as_ref().and_then(|goal| goal.get(key)).and_then(Value::as_str);
-    let about = match (text("id"), text("title"), id) {
-        (Some(id), Some(title), _) => format!("goal {id} ({})", echo(title)),
-        (_, _, Some(name)) => format!("the goal named {}", echo(name)),
-        _ => "this roadmap".to_owned(),
-    };
-    let name = action.name;
-    let failure = Failure::new(
-        ErrorCode::ApprovalRequired,
-        format!(
-            "Nothing was changed: {name} needs the user's own confirmation. Ask the user whether to {name} {about}, \
-             and wait for the answer. Only a yes to exactly that question allows this same call with confirm: true; \
-             a general request, a yes to anything else, or a host's permission to run tools does not."
-        ),
-    )
-    .with("confirmation", "confirm=true")
-    .resolution("request-explicit-user-confirmation");
-    match goal {
-        Some(goal) => failure.with("goal", goal),
-        None => failure,
-    }
 }
 
 /// A state that the rules exclude. Nothing is written.

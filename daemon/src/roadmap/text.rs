@@ -57,11 +57,24 @@ pub(super) fn elements(array: &str) -> impl Iterator<Item = &str> {
 /// surrogate pair).
 pub(super) fn decoded(literal: &str) -> Option<Cow<'_, str>> {
     let inner = literal.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
+    if memchr::memchr(b'\\', inner.as_bytes()).is_some() {
         serde_json::from_str(literal).ok().map(Cow::Owned)
     } else {
         Some(Cow::Borrowed(inner))
     }
+}
+
+/// Whether a valid string literal means Unicode text: [`decoded`] gives it, only without making it. Nothing but an
+/// escaped surrogate can stand in the way.
+pub(super) fn is_decodable(literal: &str) -> bool {
+    let mut rest = literal.as_bytes();
+    while let Some(found) = memchr::memchr(b'\\', rest) {
+        if matches!(rest.get(found + 1..found + 3), Some(b"ud" | b"uD")) {
+            return decoded(literal).is_some();
+        }
+        rest = rest.get(found + 2..).unwrap_or_default();
+    }
+    true
 }
 
 /// A text as a JSON string literal.
@@ -102,6 +115,10 @@ pub(super) fn too_deep(json: &str) -> Option<usize> {
 /// Appends a valid value in our layout: two blanks for each level, empty collections closed at once. `depth` is the
 /// level that the value itself stands on.
 pub(super) fn lay_out(value: &str, depth: usize, out: &mut String) {
+    if !is_collection(value) {
+        out.push_str(value.trim());
+        return;
+    }
     let mut depth = depth;
     for_each_token(value, |token, empty| match token {
         "{" | "[" => {
@@ -129,6 +146,10 @@ pub(super) fn lay_out(value: &str, depth: usize, out: &mut String) {
 
 /// Appends a valid value without any white space between its parts.
 pub(super) fn compact(value: &str, out: &mut String) {
+    if !is_collection(value) {
+        out.push_str(value.trim());
+        return;
+    }
     for_each_token(value, |token, _| out.push_str(token));
 }
 
@@ -202,6 +223,12 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// An array or an object: the only values that more than one layout has.
+fn is_collection(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    matches!(bytes.get(blank_end(bytes, 0)), Some(b'[' | b'{'))
+}
+
 fn blank_end(bytes: &[u8], start: usize) -> usize {
     let rest = bytes.get(start..).unwrap_or_default();
     start + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
@@ -219,7 +246,7 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
-        match rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+        match memchr::memchr2(b'"', b'\\', rest) {
             Some(found) if rest.get(found) == Some(&b'"') => return at + found + 1,
             Some(found) => at += found + 2,
             None => return bytes.len(),

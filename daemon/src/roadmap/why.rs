@@ -27,11 +27,9 @@ const REASONS: usize = 50;
 /// goals `inProgress`, `loops` and `dangling` edges that never land, and `more: true` when some are left out. Where
 /// reasons are left out themselves, `total` and `more: true` say so.
 pub(super) fn why(answer: &mut Answer, roadmap: &Roadmap, place: usize) -> Result<(), Failure> {
-    let Some(goal) = roadmap.goals().get(place) else {
-        return Err(refusal::impossible("the goal that was asked about does not exist"));
-    };
+    let goal = roadmap.goal_at(place)?;
     answer.raw("goal", &goal.whole(&[]));
-    answer.put("ready", &roadmap.is_ready(place))?;
+    answer.put("ready", &roadmap.is_ready(goal))?;
     let mut reasons = Vec::new();
     if goal.status.is_settled() {
         reasons.push(format!("{{\"type\":\"settled\",\"status\":{}}}", json(&goal.status)?));
@@ -131,7 +129,7 @@ fn unsatisfied(roadmap: &Roadmap, place: usize) -> impl Iterator<Item = usize> {
 
 impl<'a> Below<'a> {
     fn of(roadmap: &'a Roadmap, place: usize) -> Result<Self, Failure> {
-        let components = Components::along(&[place], |place| unsatisfied(roadmap, place));
+        let components = Components::along(roadmap.len(), &[place], |place| unsatisfied(roadmap, place));
         let mut below = Self { roadmap, components, ends: Vec::new(), loops: HashMap::new() };
         // A component leads only to those before it, so what lies below it is known already.
         for number in 0..below.components.members.len() {
@@ -160,7 +158,7 @@ impl<'a> Below<'a> {
             let mut waits = names_nothing;
             for target in edges(*member) {
                 waits = true;
-                if let Some(below) = self.components.of.get(&target).and_then(|below| self.ends.get(*below)) {
+                if let Some(below) = self.components.of(target).and_then(|below| self.ends.get(below)) {
                     ends.add_all(below);
                 }
             }
@@ -176,12 +174,9 @@ impl<'a> Below<'a> {
     }
 
     fn reason(&self, target: usize) -> Result<String, Failure> {
-        let Some(goal) = self.goal(target) else {
-            return Err(refusal::impossible("a goal that is waited for does not exist"));
-        };
+        let goal = self.roadmap.goal_at(target)?;
         let mut reason = format!("{{\"type\":\"dependency\",\"goal\":{}", in_short(goal, true)?);
-        let component = self.components.of.get(&target);
-        let Some(ends) = component.and_then(|component| self.ends.get(*component)) else {
+        let Some(ends) = self.components.of(target).and_then(|component| self.ends.get(component)) else {
             return Err(refusal::impossible("a goal that is waited for was not looked at"));
         };
         let free = ends.free.iter().filter_map(|place| self.goal(*place));

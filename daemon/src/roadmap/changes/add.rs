@@ -49,5 +49,5 @@ pub(super) fn add(roadmap: &Roadmap, new: &NewGoal, moment: &Moment<'_>) -> Resu
     draft.push(parts.goal(&id, moment.now_ms)?);
     let goal = goal_at(&draft.goals, place)?.clone();
     // An edge to nothing that stands in the file may become an edge to the new goal.
-    draft.finish()?.without_loops(&[place])?.write(about("add", &goal))
+    draft.finish()?.without_new_loops(place)?.write(about("add", &goal))
 }

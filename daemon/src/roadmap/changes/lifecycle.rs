@@ -6,10 +6,9 @@ use stepstone_proto::envelope::Failure;
 use stepstone_proto::goal::Status;
 use stepstone_proto::operation::Target;
 
-use super::{Decision, Draft, Edits, Moment, about, no_op, start, targeted};
+use super::{Decision, Draft, Moment, about, no_op, start, targeted};
 use crate::roadmap::document::Roadmap;
 use crate::roadmap::goal::{Goal, Key};
-use crate::roadmap::graph::is_satisfied;
 use crate::roadmap::{instant, refusal, text};
 
 fn status(status: Status) -> (Key, Option<String>) {
@@ -25,11 +24,9 @@ pub(super) fn set_active(
     if goal.status.is_settled() {
         return Err(refusal::settled(goal));
     }
-    let is_other_active = |other: &usize| {
-        *other != place && roadmap.goals().get(*other).is_some_and(|goal| goal.status == Status::Active)
-    };
-    let others: Vec<usize> = (0..roadmap.len()).filter(is_other_active).collect();
-    let blocked_by = roadmap.blocked_by(place);
+    let active = roadmap.goals().iter().enumerate().filter(|(_, goal)| goal.status == Status::Active);
+    let others: Vec<usize> = active.map(|(other, _)| other).filter(|other| *other != place).collect();
+    let blocked_by = roadmap.blocked_by(goal);
     let mut deactivated = Vec::new();
     let mut draft = Draft::of(roadmap, moment.now_ms);
     let is_no_op = goal.status == Status::Active && others.is_empty();
@@ -85,18 +82,15 @@ fn settle(roadmap: &Roadmap, target: &Target, to: Status, moment: &Moment<'_>) -
 /// The goals that become ready when this one settles, in file order: open, held by nobody, and waiting for nothing
 /// else.
 fn released_by(roadmap: &Roadmap, place: usize) -> Vec<&str> {
-    let (goals, graph) = (roadmap.goals(), roadmap.graph());
-    let waits_for_it_alone = |dependent: usize| {
-        graph.needs(dependent).iter().all(|edge| *edge == Some(place) || is_satisfied(goals, *edge))
+    let is_satisfied =
+        |edge: &str| roadmap.names().resolved(edge) == Some(place) || roadmap.is_edge_satisfied(edge);
+    let is_released = |goal: &Goal| {
+        goal.status == Status::Open
+            && !goal.is_claimed()
+            && goal.depends_on.iter().all(|edge| is_satisfied(edge))
     };
-    let is_free = |goal: &Goal| goal.status == Status::Open && !goal.is_claimed();
-    let dependents = graph.dependents(place).iter().copied().filter(|dependent| *dependent != place);
-    dependents
-        .filter(|dependent| waits_for_it_alone(*dependent))
-        .filter_map(|dependent| goals.get(dependent))
-        .filter(|goal| is_free(goal))
-        .map(|goal| &*goal.id)
-        .collect()
+    let dependents = roadmap.dependents(place).filter(|(dependent, _)| *dependent != place);
+    dependents.filter(|(_, goal)| is_released(goal)).map(|(_, goal)| &*goal.id).collect()
 }
 
 pub(super) fn reopen(roadmap: &Roadmap, target: &Target, moment: &Moment<'_>) -> Result<Decision, Failure> {
@@ -113,17 +107,10 @@ pub(super) fn reopen(roadmap: &Roadmap, target: &Target, moment: &Moment<'_>) ->
 pub(super) fn delete(roadmap: &Roadmap, target: &Target, moment: &Moment<'_>) -> Result<Decision, Failure> {
     let (place, goal) = targeted(roadmap, target)?;
     let mut draft = Draft::of(roadmap, moment.now_ms);
-    let dependents =
-        roadmap.graph().dependents(place).iter().copied().filter(|dependent| *dependent != place);
-    for dependent in dependents {
-        let edges = roadmap.goals().get(dependent).map(|goal| &*goal.depends_on).unwrap_or_default();
-        let left: Vec<&str> = edges
-            .iter()
-            .map(|edge| &**edge)
-            .filter(|edge| roadmap.names().resolved(edge) != Some(place))
-            .collect();
-        let edits: Edits = vec![(Key::DependsOn, (!left.is_empty()).then(|| text::quoted_all(&left)))];
-        draft.edit(dependent, edits)?;
+    for (dependent, waiting) in roadmap.dependents(place).filter(|(dependent, _)| *dependent != place) {
+        let edges = waiting.depends_on.iter().map(|edge| &**edge);
+        let left: Vec<&str> = edges.filter(|edge| roadmap.names().resolved(edge) != Some(place)).collect();
+        draft.edit(dependent, vec![(Key::DependsOn, (!left.is_empty()).then(|| text::quoted_all(&left)))])?;
     }
     draft.remove(place);
     let own = std::iter::once(&*goal.id).chain(goal.previous_ids.iter().map(|id| &**id));

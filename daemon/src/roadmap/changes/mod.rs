@@ -83,7 +83,7 @@ type Edits = Vec<(Key, Option<String>)>;
 /// The goal that a target means, on the state that the caller read.
 fn targeted<'a>(roadmap: &'a Roadmap, target: &Target) -> Result<(usize, &'a Arc<Goal>), Failure> {
     let place = roadmap.goal_named("id", &target.id)?;
-    let goal = goal_at(roadmap.goals(), place)?;
+    let goal = roadmap.goal_at(place)?;
     if let Some(expected) = &target.expected_updated_at {
         let matches = match instant::nanoseconds(&goal.updated_at) {
             Some(stored) => stored == expected.instant,
@@ -107,7 +107,7 @@ fn edges_named(roadmap: &Roadmap, selectors: &[String]) -> Result<Vec<Arc<str>>,
     for selector in selectors {
         let place = roadmap.entity_named(Entity::Dependency, "dependsOn", selector)?;
         if seen.insert(place) {
-            ids.push(Arc::clone(&goal_at(roadmap.goals(), place)?.id));
+            ids.push(Arc::clone(&roadmap.goal_at(place)?.id));
         }
     }
     Ok(ids)
@@ -213,15 +213,22 @@ struct Next {
 }
 
 impl Next {
-    /// Refuses when one of these goals would wait for itself.
-    fn without_loops(self, places: &[usize]) -> Result<Self, Failure> {
-        match cycle::through(&self.roadmap, places) {
-            None => Ok(self),
-            Some(cycle) => {
-                let goals = cycle.iter().filter_map(|place| self.roadmap.goals().get(*place));
-                Err(refusal::cycle(&goals.map(|goal| &*goal.id).collect::<Vec<_>>()))
-            }
-        }
+    /// Refuses when this goal would wait for itself.
+    fn without_loop_through(self, place: usize) -> Result<Self, Failure> {
+        let cycle = cycle::through(&self.roadmap, &[place]);
+        self.without(cycle.as_deref())
+    }
+
+    /// Refuses when one of the goals that were added from this place on would wait for itself.
+    fn without_new_loops(self, first: usize) -> Result<Self, Failure> {
+        let cycle = cycle::through_new(&self.roadmap, first);
+        self.without(cycle.as_deref())
+    }
+
+    fn without(self, cycle: Option<&[usize]>) -> Result<Self, Failure> {
+        let Some(cycle) = cycle else { return Ok(self) };
+        let goals = cycle.iter().filter_map(|place| self.roadmap.goals().get(*place));
+        Err(refusal::cycle(&goals.map(|goal| &*goal.id).collect::<Vec<_>>()))
     }
 
     fn write(self, answer: Answer) -> Result<Decision, Failure> {

@@ -3,7 +3,7 @@
 use stepstone_proto::envelope::Failure;
 use stepstone_proto::operation::Placement;
 
-use super::{Decision, Draft, about, goal_at, no_op};
+use super::{Decision, Draft, about, no_op};
 use crate::roadmap::document::Roadmap;
 use crate::roadmap::refusal::Entity;
 
@@ -22,7 +22,7 @@ pub(super) fn place(roadmap: &Roadmap, id: &str, placement: &Placement) -> Resul
             if anchor < from { anchor + 1 } else { anchor }
         }
     };
-    let answer = about("move", goal_at(roadmap.goals(), from)?);
+    let answer = about("move", roadmap.goal_at(from)?);
     if to == from {
         return no_op(answer);
     }

@@ -7,7 +7,7 @@ use stepstone_proto::envelope::Failure;
 use stepstone_proto::operation::PlanEntry;
 
 use super::add::Parts;
-use super::{Decision, Draft, Moment, goal_at, no_op};
+use super::{Decision, Draft, Moment, no_op};
 use crate::roadmap::answer::Answer;
 use crate::roadmap::document::Roadmap;
 use crate::roadmap::names::Selected;
@@ -56,8 +56,7 @@ pub(super) fn apply(
     if entries.is_empty() && !dry_run {
         return no_op(answer);
     }
-    let places: Vec<usize> = (first..draft.goals.len()).collect();
-    let next = draft.finish()?.without_loops(&places)?;
+    let next = draft.finish()?.without_new_loops(first)?;
     if dry_run {
         return Ok(Decision::Answer { result: answer.finish()?, no_op: false });
     }
@@ -102,7 +101,7 @@ impl Batch {
                     warnings.shadowed(roadmap, reference, &existing, id)?;
                     id.clone()
                 }
-                (None, Selected::One(place)) => goal_at(roadmap.goals(), place)?.id.to_string(),
+                (None, Selected::One(place)) => roadmap.goal_at(place)?.id.to_string(),
                 (None, Selected::Many(places)) => {
                     return Err(refusal::ambiguous(roadmap, "dependsOn", reference, &places));
                 }
@@ -140,7 +139,7 @@ impl<'a> Warnings<'a> {
             self.list.push(Warning {
                 code: "BATCH_REFERENCE_SHADOWS_EXISTING",
                 reference,
-                existing_goal_id: goal_at(roadmap.goals(), place)?.id.to_string(),
+                existing_goal_id: roadmap.goal_at(place)?.id.to_string(),
                 batch_goal_id: id,
             });
         }

@@ -3,7 +3,7 @@
 use stepstone_proto::envelope::Failure;
 use stepstone_proto::operation::{Start, Target};
 
-use super::{Decision, Draft, Edits, Moment, about, goal_at, no_op, targeted};
+use super::{Decision, Draft, Edits, Moment, about, no_op, targeted};
 use crate::roadmap::answer::Answer;
 use crate::roadmap::document::Roadmap;
 use crate::roadmap::goal::{Goal, Key};
@@ -72,7 +72,7 @@ fn claim(roadmap: &Roadmap, place: usize, branch: &str, moment: &Moment<'_>) -> 
 /// A claim changes no edge, so what the goal waits for can be read from the old content.
 fn answer(roadmap: &Roadmap, place: usize, goal: &Goal) -> Result<Answer, Failure> {
     let mut answer = about("start", goal);
-    let blocked_by = roadmap.blocked_by(place);
+    let blocked_by = roadmap.blocked_by(roadmap.goal_at(place)?);
     if !blocked_by.is_empty() {
         answer.put("blockedBy", &blocked_by)?;
     }
@@ -95,7 +95,6 @@ fn clear(
         return Err(refusal::held(goal, true));
     }
     let mut draft = Draft::of(roadmap, moment.now_ms);
-    draft.edit(place, edits)?;
-    let goal = goal_at(&draft.goals, place)?.clone();
+    let goal = draft.edit(place, edits)?;
     draft.finish()?.write(about("start", &goal))
 }

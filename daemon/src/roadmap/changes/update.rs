@@ -32,7 +32,7 @@ pub(super) fn update(
     let edited = draft.edit(place, edits)?;
     let mut next = draft.finish()?;
     if changes_edges {
-        next = next.without_loops(&[place])?;
+        next = next.without_loop_through(place)?;
     }
     next.write(about("update", &edited))
 }
