@@ -36,8 +36,8 @@ pub(crate) fn install(prefix: &Path, from: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// Removes what is on record below `prefix`, and the directories that this leaves empty. A running daemon notices that
-/// its executable is gone and leaves.
+/// Removes what is on record below `prefix`, and the directories that this leaves empty. A running daemon
+/// serves on until it is stopped or idle.
 ///
 /// # Errors
 /// When nothing is on record, or the system refuses to remove a file.

@@ -13,7 +13,7 @@ const MAINTAINER: &str = "stepstone-dev@users.noreply.github.com";
 /// The package for this architecture, of what is installed below a prefix.
 ///
 /// There is no maintainer script: nothing has to be done when it is installed, and a daemon that runs notices by
-/// itself that its executable was replaced or removed.
+/// itself that another build lies at its path, and ends when it is idle.
 ///
 /// # Errors
 /// When a file of the workspace cannot be read.
