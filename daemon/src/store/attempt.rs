@@ -51,6 +51,8 @@ pub(super) struct Workbench {
     pub(super) unsynced: Vec<PathBuf>,
     /// Left-overs of dead engines have been looked for.
     pub(super) cleaned: bool,
+    /// That there is no kernel lock or journal has been logged.
+    pub(super) told: bool,
 }
 
 /// How an attempt ended.
@@ -166,13 +168,15 @@ impl Run<'_> {
     }
 
     /// Without a state directory that can be written there is none, and the lock directory has to be enough.
-    fn take_kernel_lock(&self, place: &Place) -> Result<Option<KernelLock>, Closed> {
+    fn take_kernel_lock(&mut self, place: &Place) -> Result<Option<KernelLock>, Closed> {
         let Some(state_dir) = &self.bench.state_dir else { return Ok(None) };
         match KernelLock::take(&self.bench.disk, state_dir, &place.key) {
             Ok(Some(lock)) => Ok(Some(lock)),
             Ok(None) => Err(Closed::Held(state_dir.join("locks").join(place.key.file_name()))),
             Err(error) => {
-                tracing::warn!(path = %state_dir.display(), %error, "working without kernel lock and journal");
+                if !std::mem::replace(&mut self.bench.told, true) {
+                    tracing::warn!(path = %state_dir.display(), %error, "no kernel lock and journal");
+                }
                 Ok(None)
             }
         }
@@ -225,7 +229,7 @@ impl Run<'_> {
     }
 
     fn open_journal<'j>(
-        &self,
+        &mut self,
         disk: &'j Disk,
         place: &Place,
         locked: bool,
@@ -235,7 +239,9 @@ impl Run<'_> {
         let mut journal = match Journal::open(disk, state_dir, &place.key, index, now_ms()) {
             Ok(journal) => journal,
             Err(error) => {
-                tracing::warn!(path = %state_dir.display(), %error, "working without a journal");
+                if !std::mem::replace(&mut self.bench.told, true) {
+                    tracing::warn!(path = %state_dir.display(), %error, "no journal");
+                }
                 return Ok(None);
             }
         };

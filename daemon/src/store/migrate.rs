@@ -12,7 +12,7 @@ use super::content::{self, Content};
 use super::disk::Disk;
 use super::kernel_lock::KernelLock;
 use super::lock_directory::{self, LockDirectory, Pulse, Taken};
-use super::owner::refresh;
+use super::owner::Refreshing;
 use super::place::Place;
 use super::{Settings, StoreError, Stores};
 
@@ -31,8 +31,8 @@ impl Stores {
         let mut pause = Duration::from_millis(10);
         loop {
             let pulses = [Pulse::default(), Pulse::default()];
-            let refreshing =
-                pulses.clone().map(|pulse| tokio::spawn(refresh(self.registry.disk.clone(), pulse)));
+            let _refreshing =
+                pulses.clone().map(|pulse| Refreshing::start(self.registry.disk.clone(), pulse));
             let (registry, named) = (Arc::clone(&self.registry), (from.to_owned(), to.to_owned()));
             let moved = super::blocking(to, move || {
                 let (from, to) = (&named.0, &named.1);
@@ -40,10 +40,11 @@ impl Stores {
                     .attempt()
             });
             let moved = moved.await;
-            for task in refreshing {
-                task.abort();
-            }
-            let Some(lock) = moved? else { return Ok(()) };
+            let Some(lock) = moved? else {
+                self.registry.hub.wrote(from);
+                self.registry.hub.wrote(to);
+                return Ok(());
+            };
             if begun.elapsed() >= PATIENCE {
                 return Err(StoreError::Locked { path: to.to_owned(), lock });
             }

@@ -214,11 +214,11 @@ impl Owner {
         let mut bench = self.bench.take().unwrap_or_else(|| bench(&self.registry));
         bench.known = self.known.clone();
         let path = self.path.clone();
-        let refreshing = tokio::spawn(refresh(bench.disk.clone(), Arc::clone(&bench.pulse)));
+        let refreshing = Refreshing::start(bench.disk.clone(), Arc::clone(&bench.pulse));
         self.attempt = Some(tokio::task::spawn_blocking(move || {
             let begun = std::time::Instant::now();
             let outcome = attempt::attempt(&mut bench, &path, batch);
-            refreshing.abort();
+            drop(refreshing);
             (bench, outcome, begun.elapsed())
         }));
     }
@@ -333,15 +333,28 @@ fn bench(registry: &Registry) -> Workbench {
         known: None,
         unsynced: Vec::new(),
         cleaned: false,
+        told: false,
     }
 }
 
-/// Keeps the lock directory of a long attempt from looking stale.
-pub(super) async fn refresh(disk: Disk, pulse: lock_directory::Pulse) {
-    loop {
-        tokio::time::sleep(lock_directory::REFRESH).await;
-        let (disk, pulse) = (disk.clone(), Arc::clone(&pulse));
-        let _ = tokio::task::spawn_blocking(move || lock_directory::refresh(&disk, &pulse)).await;
+/// Keeps the lock directory of a long attempt from looking stale, as long as it lives.
+pub(super) struct Refreshing(JoinHandle<()>);
+
+impl Refreshing {
+    pub(super) fn start(disk: Disk, pulse: lock_directory::Pulse) -> Self {
+        Self(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(lock_directory::REFRESH).await;
+                let (disk, pulse) = (disk.clone(), Arc::clone(&pulse));
+                let _ = tokio::task::spawn_blocking(move || lock_directory::refresh(&disk, &pulse)).await;
+            }
+        }))
+    }
+}
+
+impl Drop for Refreshing {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

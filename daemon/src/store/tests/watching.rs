@@ -18,6 +18,14 @@ impl Bench {
         Located { root: self.root(), work_tree: self.root(), git_dir: git_dir.clone(), common_dir: git_dir }
     }
 
+    /// Puts a file in place at once: one that is written bit by bit may be read half.
+    fn replace(&self, content: &str) {
+        std::fs::create_dir_all(self.folder()).unwrap();
+        let passing = self.root().join("passing");
+        std::fs::write(&passing, content).unwrap();
+        std::fs::rename(passing, self.file()).unwrap();
+    }
+
     fn subscribe(&self) -> Receiver<WorklistEvent> {
         let located = self.located();
         let choice = repository::choose(&located, None, &located.root);
@@ -54,11 +62,11 @@ fn our_own_changes_are_announced_once_each() {
 #[test]
 fn a_change_by_another_program_is_told_with_what_differs() {
     let bench = Bench::new();
-    bench.write(r#"{"version":1,"revision":1,"goals":[]}"#);
+    bench.replace(r#"{"version":1,"revision":1,"goals":[]}"#);
     let mut events = bench.subscribe();
-    bench.write(ONE);
+    bench.replace(ONE);
     assert_eq!(added(&bench.event(&mut events)), ["one"]);
-    bench.write(&ONE.replace("\"One\"", "\"Uno\""));
+    bench.replace(&ONE.replace("\"One\"", "\"Uno\""));
     match bench.event(&mut events) {
         WorklistEvent::Changed { changed, added, removed, revision, .. } => {
             assert_eq!((changed, added, removed, revision), (vec!["one".to_owned()], vec![], vec![], 1));
@@ -84,11 +92,11 @@ fn another_engines_change_is_seen() {
 #[test]
 fn a_malformed_file_is_told_and_its_repair_too() {
     let bench = Bench::new();
-    bench.write(ONE);
+    bench.replace(ONE);
     let mut events = bench.subscribe();
-    bench.write("{");
+    bench.replace("{");
     assert!(matches!(bench.event(&mut events), WorklistEvent::Malformed { .. }));
-    bench.write(ONE);
+    bench.replace(ONE);
     assert_eq!(bench.event(&mut events), WorklistEvent::ReadAgain);
 }
 
@@ -98,7 +106,7 @@ fn when_another_file_comes_into_use_everything_is_read_again() {
     std::fs::create_dir(bench.root().join(".pi")).unwrap();
     std::fs::write(bench.root().join(LEGACY), ONE).unwrap();
     let mut events = bench.subscribe();
-    bench.write(r#"{"version":1,"revision":1,"goals":[]}"#);
+    bench.replace(r#"{"version":1,"revision":1,"goals":[]}"#);
     assert_eq!(bench.event(&mut events), WorklistEvent::ReadAgain);
     std::fs::remove_file(bench.root().join(LEGACY)).unwrap();
     assert_eq!(bench.event(&mut events), WorklistEvent::ReadAgain, "no file is passed over any more");
@@ -107,13 +115,13 @@ fn when_another_file_comes_into_use_everything_is_read_again() {
 #[test]
 fn a_directory_that_is_replaced_goes_on_being_watched() {
     let bench = Bench::new();
-    bench.write(ONE);
+    bench.replace(ONE);
     let mut events = bench.subscribe();
     for round in 0..3 {
         // Removed and made again, as a branch switch does.
         std::fs::remove_dir_all(bench.folder()).unwrap();
         assert!(matches!(bench.event(&mut events), WorklistEvent::Changed { .. }));
-        bench.write(ONE);
+        bench.replace(ONE);
         assert_eq!(added(&bench.event(&mut events)), ["one"], "round {round}");
         // Another directory is renamed to its place.
         let aside = bench.root().join("aside");
@@ -133,7 +141,7 @@ fn without_notifications_the_file_is_looked_at_regularly() {
     let choice = repository::choose(&located, None, &located.root);
     let mut events = bench.runtime.block_on(stores.subscribe(&located, &choice));
     assert_eq!(stores.watching(), "polling");
-    bench.write(ONE);
+    bench.replace(ONE);
     let event = bench.runtime.block_on(async {
         tokio::time::pause();
         events.recv().await.unwrap()
