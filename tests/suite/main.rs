@@ -6,6 +6,7 @@
 
 mod bad_files;
 mod bench;
+mod command_line;
 mod daemon;
 mod interop;
 mod mcp;
