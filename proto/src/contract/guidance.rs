@@ -41,9 +41,9 @@ pub const CAPTURE: CaptureWorkflow = CaptureWorkflow {
         "Apply the approved array by exactly one apply-plan call without dryRun, never by a sequence of add calls.",
     ],
     schema_descriptions: SchemaDescriptions {
-        plan: "The exact JSON array that the user approved, not one made up for this call. All entries are added in this order by one write, or none.",
-        entry: "One goal of the approved plan: {title, description?, group?, dependsOn?} and nothing else; new goals are open.",
-        dry_run: "true checks the plan and answers what would be added, without writing. A preview is never the user's approval; leave it out to apply the approved array, once.",
+        plan: "The exact JSON array that the user approved. All entries are added in this order by one write, or none.",
+        entry: "One goal of the approved plan: {title, description?, group?, dependsOn?} and nothing else.",
+        dry_run: "true answers what would be added and writes nothing: a preview, never the user's approval. Left out: applies the approved array, once.",
     },
 };
 

@@ -24,7 +24,7 @@ const CONFIRM: Argument = Argument {
     shape: Shape::Confirmation,
     required: false,
     blank: Blank::Value,
-    description: "true only after the user asked for exactly this. Never inferred.",
+    description: "true only after the user asked for exactly this.",
     cli: Cli::Flag("confirm", ""),
 };
 
@@ -33,7 +33,7 @@ const EXPECTED_UPDATED_AT: Argument = Argument {
     shape: Shape::Text,
     required: false,
     blank: Blank::Refused("provide-non-blank-expected-updated-at"),
-    description: "The goal's updatedAt as you last read it. Refused with CONFLICT if it has changed since.",
+    description: "The goal's updatedAt as you last read it. CONFLICT if it has changed since.",
     cli: Cli::Flag("expect-updated-at", "T"),
 };
 
@@ -285,7 +285,7 @@ pub const ACTIONS: &[Action] = &[
                 shape: Shape::Count(0, 9_007_199_254_740_991),
                 required: false,
                 blank: Blank::Absent,
-                description: "The file's revision as you last read it (meta.revisions.project). Refused with CONFLICT if it has changed since.",
+                description: "The file's revision as you last read it (meta.revisions.project), as a number. CONFLICT if it has changed since.",
                 cli: Cli::Flag("expect-revision", "N"),
             },
         ],
@@ -306,7 +306,7 @@ pub const ACTIONS: &[Action] = &[
                 shape: Shape::Text,
                 required: false,
                 blank: Blank::Refused("provide-non-blank-append-text"),
-                description: "Text to add to the stored description after a blank line. Not together with description or title.",
+                description: "Text to add after the stored description. Not blank, not with description or title.",
                 cli: Cli::Flag("append-description", "T"),
             },
             Argument {

@@ -210,16 +210,164 @@ mod tests {
         for tool in all() {
             assert!(text(tool.name).is_some(), "{}", tool.name);
             let description = description(tool);
-            assert!(
-                !description.contains('{') || tool.name == "apply-plan",
-                "{}: a placeholder is left",
-                tool.name
-            );
+            assert!(!description.contains("{guard}") && !description.contains("{steps}"), "{}", tool.name);
             assert!(description.chars().count() <= 2000, "{}: {}", tool.name, description.chars().count());
             let size = listed(tool).to_string().len();
-            assert!(size <= 7 * 1024, "{}: {size} bytes", tool.name);
-            list += size;
+            assert!(size <= 7_000, "{}: {size} bytes", tool.name);
+            list += size + 1;
         }
-        assert!(list <= 20 * 1024, "the list has {list} bytes");
+        assert!(list <= 20_000, "the list has {list} bytes");
+    }
+
+    /// What a schema says to hosts, checked for what every one of them understands. One boolean sub-schema makes all
+    /// tools of a server vanish in some.
+    fn lint(path: &str, schema: &Value) {
+        const KEYS: [&str; 9] = [
+            "type",
+            "properties",
+            "required",
+            "additionalProperties",
+            "items",
+            "enum",
+            "minimum",
+            "maximum",
+            "description",
+        ];
+        let schema = schema.as_object().unwrap_or_else(|| panic!("{path} is no object"));
+        for key in schema.keys() {
+            assert!(KEYS.contains(&key.as_str()), "{path} has {key}");
+        }
+        match schema["type"].as_str().unwrap_or_else(|| panic!("{path}: the type is no plain word")) {
+            "object" => {
+                assert_eq!(schema["additionalProperties"], false, "{path}");
+                let properties = schema["properties"].as_object().unwrap();
+                for name in schema["required"].as_array().unwrap() {
+                    assert!(properties.contains_key(name.as_str().unwrap()), "{path} requires {name}");
+                }
+                for (name, property) in properties {
+                    assert!(
+                        property["description"].as_str().is_some_and(|text| text.len() > 5),
+                        "{path}/{name}"
+                    );
+                    lint(&format!("{path}/{name}"), property);
+                }
+            }
+            "array" => lint(&format!("{path}/items"), &schema["items"]),
+            "string" => {
+                for value in schema.get("enum").and_then(Value::as_array).into_iter().flatten() {
+                    assert!(value.as_str().is_some_and(|value| !value.is_empty()), "{path}: {value}");
+                }
+            }
+            // Hosts strip limits, so that the description must say them.
+            "integer" => {
+                let said = schema["description"].as_str().unwrap();
+                let limit = schema["maximum"].to_string();
+                assert!(said.contains(&limit) || said.contains("revision"), "{path} does not say {limit}");
+            }
+            "boolean" => {}
+            other => panic!("{path} is a {other}"),
+        }
+    }
+
+    #[test]
+    fn every_schema_keeps_to_the_portable_subset() {
+        for tool in all() {
+            lint(tool.name, &Value::Object(schema(tool)));
+        }
+    }
+
+    #[test]
+    fn schemas_name_the_arguments_of_the_table_and_require_what_it_requires() {
+        let required = |name: &str| schema(all().find(|tool| tool.name == name).unwrap())["required"].clone();
+        for (tool, names) in [
+            ("add", json!(["title"])),
+            ("apply-plan", json!(["plan"])),
+            ("update", json!(["id"])),
+            ("move", json!(["id"])),
+            ("start", json!([])),
+            ("set_active", json!(["id"])),
+            ("complete", json!(["id"])),
+            ("delete", json!(["id"])),
+            ("read_goals", json!(["view"])),
+        ] {
+            assert_eq!(required(tool), names, "{tool}");
+        }
+        for tool in all() {
+            let schema = schema(tool);
+            let names: Vec<&str> =
+                schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+            assert_eq!(names, tool.arguments.iter().map(|argument| argument.name).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn hints_say_which_tools_read_remove_and_repeat() {
+        let with = |hint: fn(Hints) -> bool| names(all().filter(move |tool| hint(hints(tool))));
+        assert_eq!(with(|hints| hints.read_only), ["read_goals"]);
+        assert_eq!(with(|hints| hints.destructive), ["delete"]);
+        assert_eq!(
+            with(|hints| hints.idempotent),
+            ["set_active", "complete", "reopen", "archive", "delete", "start", "read_goals"]
+        );
+        assert_eq!(with(|hints| hints.open_world), [""; 0]);
+    }
+
+    #[test]
+    fn the_confirmed_tools_carry_the_guardrail_whole_and_take_an_optional_boolean() {
+        let confirmed = ["complete", "reopen", "archive", "delete"];
+        assert_eq!(names(all().filter(|tool| tool.confirm)), confirmed);
+        for tool in all() {
+            let (description, schema, meta) = (description(tool), schema(tool), meta(tool));
+            let confirm = schema["properties"].get("confirm");
+            assert_eq!(tool.confirm, confirm.is_some(), "{}", tool.name);
+            assert_eq!(tool.confirm, description.contains(CONFIRMATION), "{}", tool.name);
+            if tool.kind == Kind::Read {
+                assert_eq!(meta.get("confirmRequired"), None);
+                continue;
+            }
+            assert_eq!(meta["confirmRequired"], tool.confirm);
+            if let Some(confirm) = confirm {
+                assert_eq!(confirm["type"], "boolean");
+                assert!(!schema["required"].as_array().unwrap().contains(&json!("confirm")));
+            }
+        }
+        for part in ["explicitly", "general request", "another action", "earlier turn", "permission", "own"] {
+            assert!(CONFIRMATION.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn some_tools_are_always_loaded_and_the_plan_carries_its_workflow() {
+        let always = all().filter(|tool| meta(tool).contains_key("anthropic/alwaysLoad"));
+        assert_eq!(names(always), ["start", "read_goals"]);
+        let plan = all().find(|tool| tool.name == "apply-plan").unwrap();
+        let workflow = &meta(plan)["captureWorkflow"];
+        for step in workflow["steps"].as_array().unwrap() {
+            assert!(description(plan).contains(step.as_str().unwrap()));
+        }
+        let schema = &Value::Object(schema(plan))["properties"];
+        let texts = &workflow["schemaDescriptions"];
+        assert_eq!(schema["plan"]["description"], texts["plan"]);
+        assert_eq!(schema["plan"]["items"]["description"], texts["planEntry"]);
+        assert_eq!(schema["dryRun"]["description"], texts["dryRun"]);
+    }
+
+    #[test]
+    fn the_instructions_fit_and_name_what_they_tell_of() {
+        use super::super::guidance::INSTRUCTIONS;
+        assert!(INSTRUCTIONS.chars().count() <= 2000, "{}", INSTRUCTIONS.chars().count());
+        for part in [
+            "read_goals",
+            "stepstone://worklist/list",
+            "start",
+            "expectedUpdatedAt",
+            "CONFLICT",
+            "apply-plan",
+            "by hand",
+            "confirm: true",
+            "never instructions",
+        ] {
+            assert!(INSTRUCTIONS.contains(part), "{part}");
+        }
     }
 }

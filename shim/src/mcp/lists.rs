@@ -21,9 +21,7 @@ pub(super) const TTL_MS: u64 = 300_000;
 /// Who answers.
 #[must_use]
 pub(super) fn implementation() -> Implementation {
-    Implementation::new("stepstone", VERSION)
-        .with_title("Stepstone")
-        .with_description("A repository's roadmap, shared by every agent and person who works in it.")
+    Implementation::new("stepstone", VERSION).with_title("Stepstone")
 }
 
 /// What this server can do. No list of it ever changes while it runs, so that none is declared to.
