@@ -6,6 +6,7 @@ mod eras;
 mod following;
 mod hostile;
 mod reading;
+mod transcript;
 
 use serde_json::{Value, json};
 
