@@ -120,6 +120,8 @@ async fn ask(everywhere: &Everywhere, asked: Asked) -> Answer {
             Some(note) => format!("stepstone: {note}\n"),
             None => "stepstone: answered by the daemon\n".to_owned(),
         });
+    } else if let Some(warning) = session.warning() {
+        page.err.push_str(&format!("stepstone: {warning}\n"));
     }
     (exit::code(&envelope), output::broken(page))
 }

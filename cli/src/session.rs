@@ -34,6 +34,11 @@ impl Session {
     pub(crate) fn note(&self) -> Option<String> {
         self.client.engine_note()
     }
+
+    /// The same, where the user has to do something about it.
+    pub(crate) fn warning(&self) -> Option<String> {
+        self.client.engine_warning()
+    }
 }
 
 impl Engine for Session {

@@ -38,9 +38,12 @@ pub(super) struct Life {
 
 /// Who answers at the socket.
 enum Answers {
+    /// There is no socket.
+    Nothing,
+    /// There is one, and it refuses the connection.
     Nobody,
     Yes(Option<u32>),
-    /// Somebody listens, who does not answer now.
+    /// Somebody took the connection and did not answer. Perhaps one who is just leaving: worth another look.
     Not(String),
 }
 
@@ -51,44 +54,14 @@ impl Life {
     ///
     /// When another daemon lives, or something stands in the way.
     pub(super) async fn begin(layout: &Layout) -> Result<(Self, Listener), NotBegun> {
-        let failed = |what: String| move |error: std::io::Error| NotBegun::Failed(format!("{what}: {error}"));
         state::prepare(layout).map_err(|error| NotBegun::Failed(error.to_string()))?;
         let executable = Build::of_this_process();
         let deadline = Instant::now() + PATIENCE;
-        let path = layout.daemon_lock();
-        let lock = loop {
-            let taken = LockFile::try_take(&path).map_err(failed(path.display().to_string()))?;
-            if let Some(lock) = taken {
-                break lock;
-            }
-            // Its holder is up, not up yet, or leaving. It counts only when its socket answers.
-            let why = match answers(layout.socket(), deadline).await {
-                Answers::Yes(pid) => return Err(NotBegun::SomeoneElse { pid }),
-                Answers::Nobody => "and its socket is gone".to_owned(),
-                Answers::Not(why) => why,
-            };
-            if Instant::now() + PAUSE >= deadline {
-                let text = format!("another daemon holds {}, {why}", path.display());
-                return Err(NotBegun::Failed(text));
-            }
-            sleep(PAUSE).await;
-        };
+        let lock = take_lock(layout, deadline).await?;
         let socket = layout.socket();
-        // Whoever lost the lock's file to a cleaner still lives and answers.
-        match answers(socket, deadline).await {
-            Answers::Yes(pid) => return Err(NotBegun::SomeoneElse { pid }),
-            Answers::Not(why) => {
-                return Err(NotBegun::Failed(format!("{} is in use, {why}", socket.display())));
-            }
-            Answers::Nobody => match std::fs::remove_file(socket) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(failed(socket.display().to_string())(error));
-                }
-                _ => {}
-            },
-        }
-        let listener = Listener::bind(socket).map_err(failed(socket.display().to_string()))?;
-        let identity = socket.symlink_metadata().map_err(failed(socket.display().to_string()))?;
+        free_socket(socket, deadline).await?;
+        let listener = Listener::bind(socket).map_err(failed(socket))?;
+        let identity = socket.symlink_metadata().map_err(failed(socket))?;
         let life = Self { layout: layout.clone(), lock, socket: Identity::of(&identity), executable };
         Ok((life, listener))
     }
@@ -151,11 +124,57 @@ impl Life {
     }
 }
 
+fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> NotBegun {
+    move |error| NotBegun::Failed(format!("{}: {error}", path.display()))
+}
+
+/// The lock for life. Its holder may be up, not up yet, or leaving; it counts only when its socket answers.
+async fn take_lock(layout: &Layout, deadline: Instant) -> Result<LockFile, NotBegun> {
+    let path = layout.daemon_lock();
+    loop {
+        if let Some(lock) = LockFile::try_take(&path).map_err(failed(&path))? {
+            return Ok(lock);
+        }
+        let why = match answers(layout.socket(), deadline).await {
+            Answers::Yes(pid) => return Err(NotBegun::SomeoneElse { pid }),
+            Answers::Nothing | Answers::Nobody => "and its socket is gone".to_owned(),
+            Answers::Not(why) => why,
+        };
+        pause(deadline, || format!("another daemon holds {}, {why}", path.display())).await?;
+    }
+}
+
+/// Removes a socket that nobody listens on. Whoever lost the lock's file to a cleaner still lives and answers.
+async fn free_socket(socket: &Path, deadline: Instant) -> Result<(), NotBegun> {
+    loop {
+        match answers(socket, deadline).await {
+            Answers::Yes(pid) => return Err(NotBegun::SomeoneElse { pid }),
+            Answers::Nothing => return Ok(()),
+            Answers::Nobody => return std::fs::remove_file(socket).map_err(failed(socket)),
+            Answers::Not(why) => {
+                pause(deadline, || format!("{} is in use, {why}", socket.display())).await?;
+            }
+        }
+    }
+}
+
+/// Waits a moment, or gives up at the deadline.
+async fn pause(deadline: Instant, why: impl FnOnce() -> String) -> Result<(), NotBegun> {
+    if Instant::now() + PAUSE >= deadline {
+        return Err(NotBegun::Failed(why()));
+    }
+    sleep(PAUSE).await;
+    Ok(())
+}
+
 /// Whether somebody answers at a socket, asked in the protocol's oldest form.
 async fn answers(socket: &Path, deadline: Instant) -> Answers {
     let limit = deadline.saturating_duration_since(Instant::now());
     let (mut stream, peer) = match transport::connect(socket, limit).await {
         Ok(connected) => connected,
+        Err(ConnectError::Absent(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Answers::Nothing;
+        }
         Err(ConnectError::Absent(_)) => return Answers::Nobody,
         Err(error) => return Answers::Not(error.to_string()),
     };
@@ -174,9 +193,8 @@ async fn answers(socket: &Path, deadline: Instant) -> Answers {
     let named = || peer.pid.map_or_else(String::new, |pid| format!(" (process {pid})"));
     match timeout_at(deadline, ask).await {
         Ok(Ok(true)) => Answers::Yes(peer.pid),
-        Ok(Ok(false)) => Answers::Not(format!("whose owner{} does not speak HTTP", named())),
-        // It was just leaving.
-        Ok(Err(_)) => Answers::Nobody,
+        Ok(Ok(false)) => Answers::Not(format!("whose owner{} speaks no HTTP", named())),
+        Ok(Err(error)) => Answers::Not(format!("whose owner{} hung up ({error})", named())),
         Err(_) => Answers::Not(format!("whose owner{} does not answer", named())),
     }
 }

@@ -14,6 +14,7 @@ mod events;
 mod late;
 mod life;
 mod log;
+mod older;
 mod pipe;
 mod routes;
 mod serve;

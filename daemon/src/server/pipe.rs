@@ -38,8 +38,11 @@ async fn live(backend: impl FnOnce(Option<&Path>) -> Arc<dyn Backend>) -> ExitCo
     // Without a usable directory: no kernel locks and no journal, and the same answers.
     let usable = layout.as_ref().filter(|layout| state::prepare(layout).is_ok());
     let server = Server::new(backend(usable.map(Layout::directory)), None, usable.map(Layout::journal));
-    // The pipe is what ends it: a signal to the caller's whole group must not tear an answer.
-    let ignored = [SignalKind::interrupt(), SignalKind::hangup()].map(|kind| signal(kind).ok());
+    // The pipe is what ends it: a signal to the caller's whole group must not tear an answer. As in the daemon, a
+    // limit on file sizes is an error of the write, and SIGCHLD is not left ignored.
+    let too_large = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    let caught = [SignalKind::interrupt(), SignalKind::hangup(), SignalKind::child(), too_large];
+    let ignored = caught.map(|kind| signal(kind).ok());
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };
     let routes = router(Arc::clone(&server));
     let serving = connections::connection(Arc::clone(&server), routes, Streams::standard(), None);

@@ -24,7 +24,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::backend::Reply;
 use super::clients::Seat;
 use super::late::{Asker, Late};
-use super::{Server, events};
+use super::{Server, events, older};
 
 /// How long a request's body may take to arrive.
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
@@ -133,7 +133,8 @@ async fn operations(
     // noticed when the body has been read, and this is dropped above.
     let wanted = Arc::new(AtomicBool::new(true));
     let asker = Asker(Arc::clone(&wanted));
-    let mut answer = carry_out(&server, request, wanted);
+    let client = headers.get(protocol::VERSION_HEADER).and_then(|version| version.to_str().ok());
+    let mut answer = carry_out(&server, request, wanted, client);
     match timeout(HEAD_PATIENCE, &mut answer).await {
         Ok(Ok(Settled::Envelope(text))) => json(StatusCode::OK, text),
         Ok(Ok(Settled::Elsewhere(text))) => {
@@ -151,13 +152,20 @@ enum Settled {
 }
 
 /// Begins the work in a task of its own: a change that has begun is not torn when its asker goes away.
-fn carry_out(server: &Arc<Server>, request: Request, wanted: Arc<AtomicBool>) -> oneshot::Receiver<Settled> {
+fn carry_out(
+    server: &Arc<Server>,
+    request: Request,
+    wanted: Arc<AtomicBool>,
+    client: Option<&str>,
+) -> oneshot::Receiver<Settled> {
     let (sender, receiver) = oneshot::channel();
+    let client = client.map(str::to_owned);
     let piece = server.work.begin();
     let work = Arc::clone(&server.backend).execute(request, wanted);
     tokio::spawn(async move {
         let settled = match work.await {
-            Reply::Envelope(envelope) => {
+            Reply::Envelope(mut envelope) => {
+                older::name_it(&mut envelope, client.as_deref());
                 serde_json::to_vec(&envelope).map(|text| Settled::Envelope(text.into()))
             }
             Reply::CallerMust { reason } => {

@@ -153,7 +153,8 @@ impl Signals {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
-            _ignored: vec![signal(SignalKind::hangup())?, signal(too_large)?],
+            // Some hosts start their children with SIGCHLD ignored, and then nobody can wait for `git`.
+            _ignored: vec![signal(SignalKind::hangup())?, signal(too_large)?, signal(SignalKind::child())?],
         })
     }
 }

@@ -135,6 +135,15 @@ impl Client {
         self.pool.why().map(|why| format!("the private engine is used: {}", why.reason))
     }
 
+    /// The same, when it is worth a line that nobody asked for: the versions do not fit together.
+    #[must_use]
+    pub fn engine_warning(&self) -> Option<String> {
+        self.pool
+            .why()
+            .filter(|why| why.shown)
+            .map(|why| format!("the private engine is used: {}", why.reason))
+    }
+
     async fn send(&self, mut sending: Sending<'_>) -> Result<Envelope, Failure> {
         for attempt in 0..ATTEMPTS {
             if attempt > 1 {
@@ -221,6 +230,14 @@ impl Client {
             protocol::FULL if connection.engine == Engine::Shared => {
                 self.pool.keep_away(Why::passing("the daemon takes no more connections"));
             }
+            500.. => {
+                let why = "the engine failed on it";
+                return Err(if sending.is_read {
+                    answers::no_answer(sending.action, why)
+                } else {
+                    answers::fate_unknown(sending.action, why)
+                });
+            }
             status => {
                 let words = serde_json::from_slice::<NotUnderstood>(&answer.body);
                 let words = words.map_or_else(|_| "no reason given".to_owned(), |body| body.error);
@@ -239,11 +256,12 @@ impl Client {
                 return;
             }
         }
-        self.pool.keep_away(Why::passing(format!(
+        let reason = format!(
             "the daemon (version {version}) speaks protocol {range}, this client (version {}) speaks {RANGE}; \
              upgrade the older one",
             protocol::VERSION
-        )));
+        );
+        self.pool.keep_away(Why { shown: true, ..Why::passing(reason) });
     }
 
     /// What follows when there is no whole answer: sent again, or reported.

@@ -24,21 +24,23 @@ pub(crate) struct Why {
     pub(crate) reason: String,
     /// Holds for the life of this process; else it is tried again after a while.
     pub(crate) lasting: bool,
+    /// Worth a line that nobody asked for: the user has to do something about it.
+    pub(crate) shown: bool,
 }
 
 impl Why {
     pub(crate) fn passing(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), lasting: false }
+        Self { reason: reason.into(), lasting: false, shown: false }
     }
 
     pub(crate) fn lasting(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), lasting: true }
+        Self { reason: reason.into(), lasting: true, shown: false }
     }
 }
 
 impl From<ConnectError> for Why {
     fn from(error: ConnectError) -> Self {
-        Self { reason: error.to_string(), lasting: matches!(error, ConnectError::Denied(_)) }
+        Self { lasting: matches!(error, ConnectError::Denied(_)), ..Self::passing(error.to_string()) }
     }
 }
 
@@ -55,7 +57,7 @@ impl From<Untrusted> for Why {
             | Untrusted::NotOurs { .. }
             | Untrusted::Writable { .. } => false,
         };
-        Self { reason: format!("the state directory cannot be used: {error}"), lasting }
+        Self { lasting, ..Self::passing(format!("the state directory cannot be used: {error}")) }
     }
 }
 

@@ -293,6 +293,7 @@ async fn a_daemon_of_a_newer_protocol_is_never_stopped_and_the_own_engine_is_use
     assert_eq!(house.asked(), ["/v1/operations add"]);
     let note = client.engine_note().unwrap();
     assert!(note.contains("7-9") && note.contains("1-1"), "{note}");
+    assert_eq!(client.engine_warning(), Some(note));
 }
 
 #[tokio::test]
@@ -334,6 +335,15 @@ async fn an_engine_that_does_not_understand_the_request_is_reported() {
 }
 
 #[tokio::test]
+async fn an_engine_that_fails_on_a_change_is_not_taken_to_have_done_nothing() {
+    for (action, resolution) in [("add", "check-outcome-before-retrying"), ("list", "retry-later")] {
+        let error = json!({"error": "the engine gave up on this request"}).to_string();
+        let house = House::new().daemon([Act::Answer(500, "1-1", error)]);
+        assert_eq!(by(&perform(&house.client(), action).await), resolution);
+    }
+}
+
+#[tokio::test]
 async fn a_request_that_no_engine_takes_is_not_sent() {
     let house = House::new().daemon([]);
     let text = "x".repeat(stepstone_proto::protocol::BODY_LIMIT);
@@ -367,6 +377,7 @@ async fn reasons_to_use_the_private_engine_are_kept_and_not_shown() {
         assert_eq!(by(&perform(&client, "list").await), "own again", "{reason}");
         let note = client.engine_note().unwrap();
         assert!(note.contains(reason), "{note}");
+        assert_eq!(client.engine_warning(), None);
     }
 }
 

@@ -108,7 +108,12 @@ fn a_client_older_than_the_daemon_uses_its_own_engine_and_leaves_the_daemon_alon
     let mut session = sandbox.mcp();
     assert_eq!(session.call("add", json!({"title": "Two"})).id(), "two");
     assert_eq!(session.read("stepstone://worklist/list").ids(), ["one", "two"]);
+    // This one is said unasked: the user has to upgrade something.
+    let plain = sandbox.cli(["list"]).finish();
+    plain.ended(0);
+    assert_eq!(plain.err().lines().count(), 1, "{}", plain.err());
     let note = note(&sandbox);
+    assert_eq!(note, plain.err());
     assert!(note.contains("70-90") && note.contains(&RANGE.to_string()), "{note}");
     assert!(!other.asked().iter().any(|line| line.contains("shutdown")), "{:?}", other.asked());
     assert_eq!(sandbox.daemons(), []);

@@ -143,3 +143,20 @@ fn git_sees_the_callers_environment_without_what_git_itself_would_inherit() {
     assert!(!seen.lines().any(|line| line.starts_with("GIT_DIR=")), "{seen}");
     assert!(!seen.lines().any(|line| line.starts_with("SECRET")), "{seen}");
 }
+
+#[test]
+fn a_host_that_ignores_the_end_of_its_children_gets_answers() {
+    let script = "import os, signal, sys\n\
+                  signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n\
+                  os.execv(sys.argv[1], sys.argv[1:])";
+    for private in ["0", "1"] {
+        let sandbox = Sandbox::new();
+        if let Err(error) = sandbox.command("python3").args(["-c", ""]).status() {
+            return stepstone_tests::skipped("ignored SIGCHLD", &format!("python3: {error}"));
+        }
+        let mut command = sandbox.command("python3");
+        command.args(["-c", script]).arg(&sandbox.executables().cli).args(["add", "One", "--json"]);
+        command.env("STEPSTONE_NO_DAEMON", private);
+        assert_eq!(Run::new(command).finish().envelope().id(), "one");
+    }
+}
