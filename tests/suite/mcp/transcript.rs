@@ -42,6 +42,7 @@ fn refused_calls() -> Vec<(&'static str, Value)> {
         ("apply-plan", json!({ "plan": {} })),
         ("apply-plan", json!({ "plan": ["T"] })),
         ("apply-plan", json!({ "plan": [{ "title": "T", "status": "done" }] })),
+        ("apply-plan", json!({ "plan": [{ "title": "T" }, { "title": "t!" }] })),
         ("apply-plan", json!({ "plan": [{ "title": "T", "dependsOn": ["nowhere"] }] })),
         ("apply-plan", json!({ "plan": [{ "title": "T", "dependsOn": [" t"] }] })),
         (
