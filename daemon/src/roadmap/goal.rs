@@ -123,7 +123,7 @@ impl Goal {
             let Some(name) = text::decoded(entry.key) else {
                 return Err(at(
                     None,
-                    format!("has a field whose name is no Unicode text: {}", entry.key),
+                    format!("has a field whose name is no Unicode text: {}", text::shortened(entry.key)),
                     entry.key,
                 ));
             };
@@ -358,6 +358,7 @@ pub(super) fn texts_of(value: &str) -> Result<Box<[Box<str>]>, String> {
 
 fn status_of(value: &str) -> Result<Status, String> {
     let name = text_of(value)?;
-    Status::from_name(&name)
-        .ok_or_else(|| format!("must be one of {}, not {}", Status::NAMES.join(", "), text::quoted(&name)))
+    Status::from_name(&name).ok_or_else(|| {
+        format!("must be one of {}, not {}", Status::NAMES.join(", "), text::shortened(&text::quoted(&name)))
+    })
 }

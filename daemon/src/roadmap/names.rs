@@ -45,13 +45,14 @@ impl Names {
     }
 
     /// The same with one more goal at the end, whose id is not taken.
-    pub(super) fn with(&self, goal: &Goal, place: usize) -> Self {
-        let mut names = self.clone();
-        Arc::make_mut(&mut names.live).insert(Arc::clone(&goal.id), place);
+    ///
+    /// The tables are copied when another content shares them, so only for the first of many goals.
+    pub(super) fn with(mut self, goal: &Goal, place: usize) -> Self {
+        Arc::make_mut(&mut self.live).insert(Arc::clone(&goal.id), place);
         if !goal.previous_ids.is_empty() {
-            remember(Arc::make_mut(&mut names.former), goal, place);
+            remember(Arc::make_mut(&mut self.former), goal, place);
         }
-        names
+        self
     }
 
     /// Used, or used once: no new goal gets it.

@@ -151,14 +151,12 @@ impl File<'_> {
         let mut names = HashSet::new();
         for entry in text::entries(object) {
             let Some(name) = text::decoded(entry.key) else {
-                let (name, at) = (entry.key, self.at(entry.key));
+                let (name, at) = (text::shortened(entry.key), self.at(entry.key));
                 return Err(malformed(format!("a field's name is no Unicode text: {name} ({at})")));
             };
             if !names.insert(name.clone()) {
-                return Err(malformed(format!(
-                    "field \"{name}\" stands there twice ({})",
-                    self.at(entry.key)
-                )));
+                let name = text::shortened(&text::quoted(&name));
+                return Err(malformed(format!("field {name} stands there twice ({})", self.at(entry.key))));
             }
             entries.push((name, entry));
         }
@@ -188,7 +186,7 @@ impl File<'_> {
         match number.as_ref().and_then(Value::as_f64) {
             Some(VERSION) => Ok(()),
             Some(version) if version > VERSION => Err(Defect::Newer { found: number.unwrap_or_default() }),
-            _ => Err(self.field("version", &format!("must be 1, not {}", shortened(value)), value)),
+            _ => Err(self.field("version", &format!("must be 1, not {}", text::shortened(value)), value)),
         }
     }
 
@@ -198,8 +196,10 @@ impl File<'_> {
             .and_then(|number| number.as_u64().or_else(|| whole(number.as_f64()?)))
             .filter(|revision| *revision <= REVISION_LIMIT)
             .ok_or_else(|| {
-                let problem =
-                    format!("must be a whole number from 0 to {REVISION_LIMIT}, not {}", shortened(value));
+                let problem = format!(
+                    "must be a whole number from 0 to {REVISION_LIMIT}, not {}",
+                    text::shortened(value)
+                );
                 self.field("revision", &problem, value)
             })
     }
@@ -227,7 +227,7 @@ impl File<'_> {
                     at(first),
                     second + 1,
                     at(second),
-                    text::quoted(id)
+                    text::shortened(&text::quoted(id))
                 )))
             }
         }
@@ -237,9 +237,11 @@ impl File<'_> {
     fn goal_defect(&self, index: usize, element: &str, flaw: &Flaw) -> Defect {
         let named = |entry: &text::Entry<'_>| text::decoded(entry.key).as_deref() == Some("id");
         let id = text::entries(element).find(named).filter(|entry| text::kind(entry.value) == "text");
-        let id = id.map_or(String::new(), |entry| format!(" ({})", shortened(entry.value)));
-        let field =
-            flaw.field.as_ref().map_or(String::new(), |field| format!(", field {}", text::quoted(field)));
+        let id = id.map_or(String::new(), |entry| format!(" ({})", text::shortened(entry.value)));
+        let field = flaw
+            .field
+            .as_ref()
+            .map_or(String::new(), |field| format!(", field {}", text::shortened(&text::quoted(field))));
         let number = index + 1;
         malformed(format!(
             "goal {number}{id}{field}: {} ({})",
@@ -274,13 +276,4 @@ fn whole(number: f64) -> Option<u64> {
     #[expect(clippy::cast_precision_loss, reason = "the limit is exact in both")]
     let limit = REVISION_LIMIT as f64;
     (number.fract() == 0.0 && (0.0..=limit).contains(&number)).then_some(number as u64)
-}
-
-/// A value for a message: not longer than a line.
-fn shortened(value: &str) -> String {
-    const LONGEST: usize = 60;
-    match value.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
-        None => value.to_owned(),
-    }
 }

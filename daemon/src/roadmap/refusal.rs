@@ -42,6 +42,14 @@ fn echo(text: &str) -> String {
     }
 }
 
+/// A stored id or instant for a message: as it is where it looks like one, else like any other text of others.
+fn stored(text: &str) -> String {
+    let is_plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'+');
+    let looks_right = !text.is_empty() && text.len() <= LONGEST_ECHO && text.bytes().all(is_plain);
+    if looks_right { text.to_owned() } else { echo(text) }
+}
+
 /// Nothing has this name. The service adds the path that was searched.
 pub(super) fn not_found(entity: Entity, name: &str) -> Failure {
     let what = match entity {
@@ -67,7 +75,7 @@ pub(super) fn ambiguous(roadmap: &Roadmap, field: &str, name: &str, places: &[us
     let goals = places.iter().filter_map(|place| roadmap.goals().get(*place)).take(CANDIDATES);
     let (mut ids, mut candidates) = (Vec::new(), Vec::new());
     for goal in goals {
-        ids.push(&*goal.id);
+        ids.push(stored(&goal.id));
         candidates.push(json!({"id": &*goal.id, "title": &*goal.title}));
     }
     let count = places.len();
@@ -88,12 +96,13 @@ pub(super) fn ambiguous(roadmap: &Roadmap, field: &str, name: &str, places: &[us
 
 /// The goals would wait for themselves. `ids` holds each goal of the loop once.
 pub(super) fn cycle(ids: &[&str]) -> Failure {
-    let path = |shown: &[&str]| shown.iter().chain(ids.first()).copied().collect::<Vec<_>>().join(" -> ");
+    let path = ids.iter().chain(ids.first()).copied().collect::<Vec<_>>().join(" -> ");
+    let named = |ids: &[&str]| ids.iter().map(|id| stored(id)).collect::<Vec<_>>();
     let shown = match ids.get(..LONGEST_LOOP) {
         Some(head) if ids.len() > LONGEST_LOOP => {
-            format!("{} -> … ({} goals)", head.join(" -> "), ids.len())
+            format!("{} -> … ({} goals)", named(head).join(" -> "), ids.len())
         }
-        _ => path(ids),
+        _ => named(&[ids, ids.get(..1).unwrap_or_default()].concat()).join(" -> "),
     };
     Failure::new(
         ErrorCode::DependencyCycle,
@@ -104,7 +113,7 @@ pub(super) fn cycle(ids: &[&str]) -> Failure {
     )
     .fields(["dependsOn"])
     .with("cycle", ids.iter().map(|id| Value::from(*id)).collect::<Vec<_>>())
-    .with("cyclePath", path(ids))
+    .with("cyclePath", path)
     .resolution("remove-an-edge-from-the-cycle")
 }
 
@@ -116,8 +125,8 @@ pub(super) fn stale_goal(goal: &Goal, given: &str) -> Failure {
             "Nothing was changed: goal {} is not as you last read it. It was changed at {}, and you sent {}. Do not \
              send this call again as it is. Read the goal again, redo the change on its present text, and pass its \
              new updatedAt.",
-            goal.id,
-            goal.updated_at,
+            stored(&goal.id),
+            stored(&goal.updated_at),
             echo(given)
         ),
     )
@@ -157,7 +166,7 @@ pub(super) fn held(goal: &Goal, clearing: bool) -> Failure {
     let text = |key| goal.decoded(key).map(std::borrow::Cow::into_owned);
     let (claimed_at, claimed_by) = (text(Key::ClaimedAt), text(Key::ClaimedBy));
     let by = claimed_by.as_ref().map_or(String::new(), |name| format!(" by {}", echo(name)));
-    let since = claimed_at.as_ref().map_or(String::new(), |instant| format!(" since {instant}"));
+    let since = claimed_at.as_ref().map_or(String::new(), |instant| format!(" since {}", stored(instant)));
     let next = if clearing {
         "Leave the claim to its holder."
     } else {
@@ -169,7 +178,7 @@ pub(super) fn held(goal: &Goal, clearing: bool) -> Failure {
             "Nothing was changed: branch {} holds goal {}{by}{since}. {next} Only when the user says that this claim \
              may be overruled does the same call with takeOver apply.",
             echo(branch),
-            goal.id
+            stored(&goal.id)
         ),
     );
     failure.conflict = Some(Conflict::GoalClaimed {
@@ -189,7 +198,7 @@ pub(super) fn settled(goal: &Goal) -> Failure {
         format!(
             "Nothing was changed: goal {} is {} and cannot be taken up. Choose another goal. Reopening this one needs \
              the user's own confirmation of exactly that; nothing said so far counts as one.",
-            goal.id,
+            stored(&goal.id),
             goal.status.name()
         ),
     )

@@ -82,6 +82,15 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// A piece of JSON text for a message: not longer than a line.
+pub(super) fn shortened(json: &str) -> String {
+    const LONGEST: usize = 60;
+    match json.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", json.get(..end).unwrap_or_default()),
+        None => json.to_owned(),
+    }
+}
+
 /// Texts as a JSON array, without white space.
 pub(super) fn quoted_all<S: AsRef<str>>(texts: &[S]) -> String {
     let all: Vec<String> = texts.iter().map(|text| quoted(text.as_ref())).collect();

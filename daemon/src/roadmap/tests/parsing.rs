@@ -223,3 +223,19 @@ fn escaped_names_are_the_same_names() {
         assert!(text.contains(kept), "{kept}: {text}");
     }
 }
+
+#[test]
+fn messages_stay_short_whatever_stands_in_the_file() {
+    let long = "x".repeat(100_000);
+    for file in [
+        json!({"version": 1, "goals": [goal(&long, json!({"status": long}))]}),
+        json!({"version": 1, "goals": [goal("a", json!({"title": 3})), {"id": long}]}),
+        json!({"version": long, "goals": []}),
+        json!({"version": 1, "revision": long, "goals": []}),
+        json!({"version": 1, "goals": [plain(&long), plain(&long)]}),
+    ] {
+        assert!(message(file.to_string()).len() < 400);
+    }
+    let twice = format!("{{\"version\":1,\"goals\":[],\"{long}\":1,\"{long}\":2}}");
+    assert!(message(twice).len() < 400);
+}

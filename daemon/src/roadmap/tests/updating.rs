@@ -264,3 +264,22 @@ fn updated_at_always_moves_forward() {
         assert_eq!(bench.goal("a")["updatedAt"], *expected);
     }
 }
+
+#[test]
+fn messages_stay_short_and_in_one_line_whatever_ids_stand_in_the_file() {
+    let odd = format!("odd\n{}", "x".repeat(5_000));
+    let mut bench = Bench::with(json!([
+        goal(&odd, json!({"updatedAt": "never\nmind", "branch": odd, "claimedAt": odd, "claimedBy": odd})),
+        goal("odd-2", json!({"status": "done"})),
+    ]));
+    for operation in [
+        json!({"action": "update", "id": odd, "title": "t", "expectedUpdatedAt": "2025-01-01T00:00:00Z"}),
+        json!({"action": "update", "id": odd, "dependsOn": [odd]}),
+        json!({"action": "start", "id": odd}),
+        json!({"action": "show", "id": "odd"}),
+        json!({"action": "show", "id": format!("{odd}{odd}")}),
+    ] {
+        let message = bench.try_run(&operation).unwrap_err().message;
+        assert!(message.len() < 1_000 && !message.contains('\n'), "{message}");
+    }
+}
