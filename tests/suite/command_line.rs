@@ -180,6 +180,27 @@ fn doctor_ends_with_exit_code_1_only_when_something_needs_doing() {
 }
 
 #[test]
+fn doctor_finds_a_broken_state_directory_and_a_lock_that_can_never_be_taken() {
+    let mut sandbox = Sandbox::new();
+    sandbox.write_worklist(worklist(1, [Goal::open("alpha")]));
+    sandbox.write(".worklist/.worklist.lock", "");
+    let link = sandbox.base().join("link");
+    std::os::unix::fs::symlink(sandbox.home(), &link).unwrap();
+    sandbox.set_env("STEPSTONE_STATE_DIR", link);
+    let found = sandbox.cli(["doctor", "--json"]).finish();
+    assert_eq!(found.code, Some(1));
+    let envelope = envelope(&found);
+    let findings = envelope["error"]["details"]["findings"].as_array().unwrap();
+    let problems: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding["level"] == "problem")
+        .map(|finding| finding["check"].as_str().unwrap())
+        .collect();
+    assert_eq!(problems, ["state directory", "left-overs"]);
+    assert!(findings.iter().all(|finding| finding["level"] == "ok" || finding["advice"].is_string()));
+}
+
+#[test]
 fn init_writes_its_block_and_nothing_else() {
     let sandbox = Sandbox::new();
     sandbox.write("AGENTS.md", "# Ours\n");

@@ -376,6 +376,8 @@ fn the_daemon_and_the_tools_are_parsed() {
         (&["daemon", "logs"], Task::Daemon(DaemonTask::Logs(50))),
         (&["daemon", "logs", "--lines", "3"], Task::Daemon(DaemonTask::Logs(3))),
         (&["doctor"], Task::Doctor),
+        (&["project", "doctor"], Task::Doctor),
+        (&["project", "daemon", "status"], Task::Daemon(DaemonTask::Status)),
         (&["completions", "zsh"], Task::Completions(Shell::Zsh)),
         (&["--version"], Task::Version),
         (&["-V"], Task::Version),

@@ -21,11 +21,7 @@ pub(crate) fn root() -> Command {
     let mut project = bare("project");
     for family in command_line::invocations() {
         let node = family_node(family);
-        if commands().iter().any(|command| command.name == family && command.action.is_some())
-            || family == "help"
-        {
-            project = project.subcommand(node.clone());
-        }
+        project = project.subcommand(node.clone());
         root = root.subcommand(node);
     }
     root.subcommand(project)

@@ -3,7 +3,8 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use stepstone_client::Surroundings;
 use stepstone_client::control::{self, ControlError};
@@ -29,6 +30,7 @@ pub(super) fn executables(surroundings: &Surroundings) -> Vec<Finding> {
         [("stepstoned", "nothing can be read or changed"), ("stepstone-mcp", "no MCP host can connect")]
     {
         findings.push(match find(name, here.as_ref(), surroundings.path.as_deref()) {
+            Some(path) if name == "stepstoned" => engine(&path),
             Some(path) => Finding::ok(name, path.display().to_string()),
             None => Finding::problem(
                 name,
@@ -38,6 +40,32 @@ pub(super) fn executables(surroundings: &Surroundings) -> Vec<Finding> {
         });
     }
     findings
+}
+
+/// The engine's executable: whether it runs, and is of this version.
+fn engine(path: &Path) -> Finding {
+    const CHECK: &str = "stepstoned";
+    const ADVICE: &str = "install all three executables of one version in one directory";
+    let shown = path.display();
+    match Command::new(path).arg("--version").stdin(Stdio::null()).output() {
+        Ok(output) if output.status.success() => {
+            let said = String::from_utf8_lossy(&output.stdout);
+            let version = said.trim().trim_start_matches("stepstoned ").to_owned();
+            if version == VERSION {
+                Finding::ok(CHECK, format!("version {version}, {shown}"))
+            } else {
+                Finding::problem(
+                    CHECK,
+                    format!("{shown} is version {version}, and this is {VERSION}"),
+                    ADVICE,
+                )
+            }
+        }
+        Ok(output) => {
+            Finding::problem(CHECK, format!("{shown} --version ends with {}", output.status), ADVICE)
+        }
+        Err(error) => Finding::problem(CHECK, format!("{shown} cannot be run: {error}"), ADVICE),
+    }
 }
 
 fn find(name: &str, here: Option<&PathBuf>, path: Option<&OsStr>) -> Option<PathBuf> {
@@ -72,13 +100,12 @@ pub(super) fn state_directory(surroundings: &Surroundings) -> Vec<Finding> {
             "mend its owner and mode, or move it away; until then each process answers from its own engine",
         ),
     }];
-    if !layout.socket().starts_with(layout.directory()) {
-        findings.push(Finding::note(
-            "socket",
-            format!("{} (the path in the state directory would be too long)", layout.socket().display()),
-            "nothing: this place is held to the same checks",
-        ));
-    }
+    let socket = layout.socket().display();
+    findings.push(if layout.socket().starts_with(layout.directory()) {
+        Finding::ok("socket", socket.to_string())
+    } else {
+        Finding::ok("socket", format!("{socket} (the path in the state directory would be too long)"))
+    });
     findings
 }
 
@@ -88,6 +115,13 @@ pub(super) async fn daemon(surroundings: &Surroundings, findings: &mut Vec<Findi
     let status = control::status(surroundings).await;
     match &status {
         Ok(Some(status)) => findings.push(running(status)),
+        Ok(None) if surroundings.layout.as_ref().is_ok_and(|layout| layout.socket().exists()) => {
+            findings.push(Finding::note(
+                CHECK,
+                "does not run, and left its socket behind",
+                "nothing: the next start clears it away",
+            ));
+        }
         Ok(None) => findings.push(Finding::ok(CHECK, "does not run; it is started when it is needed")),
         Err(error @ ControlError::Unreachable(_)) => findings.push(Finding::note(
             CHECK,
