@@ -77,6 +77,24 @@ fn nothing_is_said_after_a_cancellation_and_late_ones_are_ignored() {
 }
 
 #[test]
+fn a_change_that_waits_for_its_turn_is_not_carried_out_after_its_cancellation() {
+    let sandbox = Sandbox::new();
+    let mut session = sandbox.mcp();
+    session.call("add", json!({ "title": "First" })).goal();
+    // Somebody else's lock, by the convention of all software on the file.
+    let lock = sandbox.path(".worklist/.worklist.lock");
+    std::fs::create_dir(&lock).unwrap();
+    let asked = session.ask("tools/call", json!({ "name": "add", "arguments": { "title": "Withdrawn" } }));
+    session.notify("notifications/cancelled", json!({ "requestId": asked }));
+    // Reads are not held up, and this answer says that the cancellation was read.
+    assert_eq!(session.call("read_goals", json!({ "view": "list" })).ids(), ["first"]);
+    std::fs::remove_dir(&lock).unwrap();
+    session.call("add", json!({ "title": "Second" })).goal();
+    assert_eq!(session.call("read_goals", json!({ "view": "list" })).ids(), ["first", "second"]);
+    assert_eq!(session.finish().1, Vec::<serde_json::Value>::new());
+}
+
+#[test]
 fn a_closed_output_ends_it_quietly_while_the_input_is_open() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.command(&sandbox.executables().mcp);
