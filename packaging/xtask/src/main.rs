@@ -6,6 +6,7 @@ mod demo;
 mod dist;
 mod docs;
 mod install;
+mod instructions;
 mod say;
 mod sizes;
 mod soak;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
             prefix(given).and_then(|prefix| install::install(&prefix, path(given, "from")))
         }
         Some(("uninstall", given)) => prefix(given).and_then(|prefix| install::uninstall(&prefix)),
+        Some(("instructions", given)) => instructions::run(given.get_flag("update")),
         Some(("sizes", _)) => sizes::run(),
         Some(("soak", given)) => soak(given),
         _ => Ok(()),
@@ -78,7 +80,11 @@ fn arguments() -> Command {
                         .value_parser(value_parser!(u64))
                         .help("Decides all chances; the clock unless given"),
                 ),
-            Command::new("sizes").about("Build for release and hold the executables to their size limits"),
+            Command::new("sizes")
+                .about("Build for release, hold the executables to their size limits, count dependencies"),
+            Command::new("instructions").about("Count the core's instructions and compare").arg(
+                Arg::new("update").long("update").action(ArgAction::SetTrue).help("Write the counts down"),
+            ),
         ])
 }
 

@@ -1,20 +1,43 @@
-//! The sizes that are kept in sight.
+//! The sizes that are kept in sight, and what they are made of.
+
+use std::collections::BTreeSet;
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use stepstone_tests::Executables;
+use stepstone_tests::{Executables, workspace_root};
 
 use crate::{build, say};
 
 /// Bytes in a megabyte, as sizes are usually told.
 const MEGABYTE: u64 = 1_000_000;
 
-/// Builds for release and compares.
+/// Builds for release, compares, and counts the crates that each executable is built from.
 ///
 /// # Errors
 /// When an executable is larger than its limit.
 pub(crate) fn run() -> Result<()> {
+    for package in ["stepstone", "stepstone-mcp", "stepstone-daemon"] {
+        say::line(format!("{package:<16} {:>4} crates", crates(package)?));
+    }
     compare(&build::release()?)
+}
+
+/// How many crates a package is built from, itself included; build-time ones are not counted.
+fn crates(package: &str) -> Result<usize> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments =
+        ["tree", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--package", package];
+    let output = Command::new(cargo).current_dir(workspace_root()).args(arguments).output();
+    let output = output.context("cargo cannot be run")?;
+    ensure!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    let names: BTreeSet<&[u8]> = output
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| line.split(|byte| *byte == b' ').next())
+        .filter(|name| !name.is_empty())
+        .collect();
+    Ok(names.len())
 }
 
 /// Compares the executables with their limits.
