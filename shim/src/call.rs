@@ -108,15 +108,11 @@ pub fn operation(action: &str) -> Map<String, Value> {
     Map::from_iter([(ACTION.to_owned(), action.into())])
 }
 
-/// The same answer; where no repository was found, with what to do about it in this kind of server.
+/// The same answer; where the directory is gone, with what to do about it in this kind of server.
 fn advised(mut envelope: Envelope) -> Envelope {
     if let Some(failure) = &mut envelope.error
-        && failure.code == ErrorCode::Unavailable
         && let Some(details) = &failure.details
-        && matches!(
-            details.get("resolution").and_then(Value::as_str),
-            Some("run-inside-git-repository" | "provide-existing-directory")
-        )
+        && details.get("resolution").and_then(Value::as_str) == Some("provide-existing-directory")
     {
         failure.message.push_str(
             " To point this MCP server at a repository, set cwd in the host's configuration of it to a directory \
