@@ -233,3 +233,29 @@ fn a_byte_order_mark_and_a_link_are_no_defects() {
     let written = String::from_utf8(sandbox.read("elsewhere/roadmap.json")).unwrap();
     assert!(written.starts_with("{\n") && written.contains("\"gamma\""), "{written}");
 }
+
+#[test]
+fn a_file_at_the_last_revision_is_read_but_takes_no_change() {
+    let sandbox = Sandbox::new();
+    let last = 9_007_199_254_740_991;
+    sandbox.write_worklist(worklist(last, [Goal::open("alpha"), Goal::with_status("beta", "done")]));
+    let before = sandbox.read_worklist();
+    let mut session = sandbox.mcp();
+    assert_eq!(session.read("stepstone://worklist/list").revision(), Some(last));
+    let changes = [
+        ("add", json!({ "title": "New" })),
+        ("apply-plan", json!({ "plan": [{ "title": "New" }] })),
+        ("update", json!({ "id": "alpha", "title": "New" })),
+        ("move", json!({ "id": "alpha", "direction": "down" })),
+        ("start", json!({ "branch": "b" })),
+        ("complete", json!({ "id": "alpha", "confirm": true })),
+        ("delete", json!({ "id": "alpha", "confirm": true })),
+    ];
+    for (tool, arguments) in changes {
+        session.call(tool, arguments).refused("PERSISTENCE_FAILED");
+    }
+    // What changes nothing is answered as ever.
+    let no_op = session.call("reopen", json!({ "id": "alpha", "confirm": true }));
+    assert_eq!(no_op.meta()["semanticNoOp"], true);
+    assert_eq!(sandbox.read_worklist(), before);
+}
