@@ -53,9 +53,7 @@ impl Follower {
 
     /// Takes one notification in.
     fn take(&mut self, message: &Value) {
-        assert_eq!(message["method"], "notifications/resources/updated", "{message}");
-        let uri = message["params"]["uri"].as_str().unwrap();
-        *self.told.entry(uri.to_owned()).or_default() += 1;
+        count(&mut self.told, message);
     }
 
     /// Waits until each of these has been told of so many times.
@@ -68,15 +66,21 @@ impl Follower {
     }
 
     /// Ends the session; what was told until then, with nothing left out.
-    fn end(mut self) -> BTreeMap<String, usize> {
-        let session = std::mem::replace(&mut self.session, Sandbox::new().session().start_silent());
+    fn end(self) -> BTreeMap<String, usize> {
+        let Self { session, mut told } = self;
         for message in session.finish().1 {
             if message.get("method").is_some() {
-                self.take(&message);
+                count(&mut told, &message);
             }
         }
-        self.told
+        told
     }
+}
+
+fn count(told: &mut BTreeMap<String, usize>, message: &Value) {
+    assert_eq!(message["method"], "notifications/resources/updated", "{message}");
+    let uri = message["params"]["uri"].as_str().unwrap();
+    *told.entry(uri.to_owned()).or_default() += 1;
 }
 
 fn goals() -> [Goal; 3] {
