@@ -118,6 +118,19 @@ impl Disk {
         })
     }
 
+    /// Reads `length` bytes from `start` on, which must be there.
+    pub(super) fn read_range(
+        &self,
+        file: &File,
+        path: &Path,
+        start: u64,
+        length: u64,
+    ) -> io::Result<Vec<u8>> {
+        let mut content = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+        self.call(Step::Read, path, || file.read_exact_at(&mut content, start))?;
+        Ok(content)
+    }
+
     /// Makes a new file for writing, readable for the user alone until its mode is set.
     pub(super) fn create(&self, path: &Path, mode: u32) -> io::Result<File> {
         self.call(Step::Create, path, || {

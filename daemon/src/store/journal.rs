@@ -160,9 +160,10 @@ impl<'a> Journal<'a> {
             *self.index = Index { file, ..Index::default() };
         }
         if found.size > self.index.end {
-            let content = self.disk.read(&self.file, &self.path, found.size, u64::MAX)?;
-            let from = usize::try_from(self.index.end).map_err(io::Error::other)?;
-            self.index.add(content.get(from..).unwrap_or_default());
+            // Only what is new: the whole journal may be large, and two engines may take turns.
+            let (start, length) = (self.index.end, found.size - self.index.end);
+            let added = self.disk.read_range(&self.file, &self.path, start, length)?;
+            self.index.add(&added);
             if found.size > self.index.end {
                 // A line that its writer did not finish. Cut off, or the next one would be glued to it.
                 self.disk.truncate(&self.file, &self.path, self.index.end)?;
@@ -215,8 +216,7 @@ impl<'a> Journal<'a> {
     }
 
     fn line(&self, entry: &Entry) -> io::Result<Line> {
-        let mut line = vec![0; usize::try_from(entry.length).map_err(io::Error::other)?];
-        std::os::unix::fs::FileExt::read_exact_at(&self.file, &mut line, entry.start)?;
+        let line = self.disk.read_range(&self.file, &self.path, entry.start, entry.length)?;
         Ok(serde_json::from_slice(&line)?)
     }
 

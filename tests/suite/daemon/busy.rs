@@ -132,6 +132,8 @@ fn a_daemon_with_a_full_accept_queue_is_busy_and_not_gone() {
     assert_eq!(sandbox.cli(["list"]).json().ids(), [""; 0]);
     drop(waiting);
     daemon.signal(Signal::CONT);
+    // It first takes all those connections, more than it serves at once, before it sees that they are gone.
+    eventually("an answer by the daemon", || note(&sandbox).contains("answered by the daemon").then_some(()));
     assert_eq!(served_by_the_daemon(&sandbox), daemon);
     let (status, _) = {
         let mut stream = connect(&sandbox);
