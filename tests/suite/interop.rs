@@ -78,7 +78,7 @@ fn programs_of_both_kinds_add_goals_together_and_nothing_acknowledged_is_lost() 
         return;
     }
     // Thousands in the long run, hundreds in the plain one.
-    let each = if std::env::var_os("STEPSTONE_TEST_FULL").is_some() { 500 } else { 60 };
+    let each = if std::env::var_os("STEPSTONE_TESTS_FULL").is_some() { 500 } else { 60 };
     let sandbox = Sandbox::new();
     sandbox.write_worklist(worklist(0, []));
     let acknowledged: Vec<Acknowledged> = std::thread::scope(|scope| {

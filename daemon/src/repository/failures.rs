@@ -75,6 +75,10 @@ pub(super) fn silence(silence: &Silence) -> LocateError {
         ),
         Silence::Missing => not_runnable("there is no git in the absolute directories of PATH"),
         Silence::NotRunnable(error) => not_runnable(&error.to_string()),
+        Silence::NotTrusted(program) => not_runnable(&format!(
+            "{} is another program than the one that the daemon runs by itself",
+            program.display()
+        )),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Git's answers, and what they mean for the root.
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,13 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 use super::cache::{Cache, Question, Stamps};
-use super::git::{self, Said};
+use super::git::{self, Environment, Said};
 use super::{LocateError, Located, failures};
 
-type Environment = BTreeMap<String, String>;
-
 /// The kept answer while it holds, else Git's own.
-pub(super) async fn locate(cache: &Cache, cwd: &Path, env: &Environment) -> Result<Located, LocateError> {
+pub(super) async fn locate(cache: &Cache, cwd: &Path, env: Environment<'_>) -> Result<Located, LocateError> {
     if !cwd.is_absolute() {
         return Err(failures::no_directory(cwd, "it is not an absolute path"));
     }
@@ -24,7 +21,7 @@ pub(super) async fn locate(cache: &Cache, cwd: &Path, env: &Environment) -> Resu
         io::ErrorKind::NotADirectory => failures::no_directory(cwd, "it is not a directory"),
         _ => failures::unreadable(cwd, &error),
     })?;
-    let question = Question::new(directory.clone(), env);
+    let question = Question::new(directory.clone(), env.variables);
     if let Some((located, stamps)) = cache.look(&question)
         && blocking(move || Ok(stamps.hold())).await.unwrap_or(false)
     {
@@ -46,7 +43,7 @@ pub(super) async fn locate(cache: &Cache, cwd: &Path, env: &Environment) -> Resu
 
 /// The branch of a work tree. The HEAD file says it unless references are kept in another format, which only Git
 /// reads.
-pub(super) async fn branch(located: &Located, env: &Environment) -> Result<Option<String>, LocateError> {
+pub(super) async fn branch(located: &Located, env: Environment<'_>) -> Result<Option<String>, LocateError> {
     let head = located.git_dir.join("HEAD");
     match blocking(move || read_head(&head)).await {
         Ok(Head::Branch(name)) => return Ok(Some(name)),
@@ -94,7 +91,7 @@ fn branch_name(reference: &[u8]) -> Option<String> {
 /// One search for the root of one directory.
 struct Asking<'a> {
     directory: &'a Path,
-    env: &'a Environment,
+    env: Environment<'a>,
 }
 
 impl Asking<'_> {
@@ -239,7 +236,7 @@ impl Asking<'_> {
     }
 }
 
-async fn ask(env: &Environment, directory: &Path, arguments: &[OsString]) -> Result<Said, LocateError> {
+async fn ask(env: Environment<'_>, directory: &Path, arguments: &[OsString]) -> Result<Said, LocateError> {
     git::ask(env, directory, arguments).await.map_err(|silence| failures::silence(&silence))
 }
 

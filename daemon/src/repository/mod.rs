@@ -22,11 +22,13 @@ pub use choose::{CANONICAL, Choice, ChoiceKind, LEGACY, canonical_path, choose};
 pub(crate) use resolve::resolve;
 
 use cache::Cache;
+use git::{Environment, Programs};
 
 /// Answers where a directory's roadmap is, and remembers what Git said about it for at most ten seconds.
 #[derive(Debug, Default)]
 pub struct Repositories {
     cache: Cache,
+    programs: Programs,
 }
 
 /// Where a caller is. All paths are absolute, with symbolic links resolved.
@@ -83,6 +85,17 @@ impl Repositories {
         Self::default()
     }
 
+    /// The same, for callers that may have fewer rights than this process: of the programs called `git`, only the one
+    /// on this process's own `PATH`, and those that the system's owner installed, are run for them.
+    #[must_use]
+    pub fn shared() -> Self {
+        Self { programs: Programs::Trusted, ..Self::default() }
+    }
+
+    fn environment<'a>(&self, variables: &'a BTreeMap<String, String>) -> Environment<'a> {
+        Environment { variables, programs: self.programs }
+    }
+
     /// The root for a caller in `cwd`. Of `git_env`, `PATH`, `HOME` and `XDG_CONFIG_HOME` are passed on to Git.
     ///
     /// # Errors
@@ -94,7 +107,7 @@ impl Repositories {
         cwd: &Path,
         git_env: &BTreeMap<String, String>,
     ) -> Result<Located, LocateError> {
-        locate::locate(&self.cache, cwd, git_env).await
+        locate::locate(&self.cache, cwd, self.environment(git_env)).await
     }
 
     /// The branch checked out in the caller's own work tree; `None` when HEAD is detached. A branch without a commit
@@ -107,7 +120,7 @@ impl Repositories {
         &self,
         located: &Located,
         git_env: &BTreeMap<String, String>,
-    ) -> Result<Option<String>, Failure> {
-        locate::branch(located, git_env).await.map_err(|error| error.failure())
+    ) -> Result<Option<String>, LocateError> {
+        locate::branch(located, self.environment(git_env)).await
     }
 }

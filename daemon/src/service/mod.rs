@@ -100,7 +100,10 @@ impl Engine {
         let EngineSettings { state_dir, role, watch } = settings;
         Arc::new(Self {
             role,
-            repositories: Repositories::new(),
+            repositories: match role {
+                Role::Shared => Repositories::shared(),
+                Role::Private => Repositories::new(),
+            },
             stores: Stores::new(Settings { state_dir, watch }),
         })
     }
@@ -301,7 +304,7 @@ impl Engine {
                 .repositories
                 .branch(&place.located, &context.git_env)
                 .await
-                .map_err(|failure| Stop::Failure(Box::new(failure))),
+                .map_err(|error| self.stop(error.caller_must(), error.failure())),
             _ => Ok(None),
         }
     }

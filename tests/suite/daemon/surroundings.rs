@@ -117,31 +117,59 @@ fn what_the_daemon_writes_into_its_directory_is_for_its_user_alone() {
     }
 }
 
-#[test]
-fn git_sees_the_callers_environment_without_what_git_itself_would_inherit() {
-    let sandbox = Sandbox::new();
-    served_by_the_daemon(&sandbox);
+/// A program called `git` that writes down its environment and its parent, and then does what Git does. Gives the
+/// `PATH` that leads to it, and the file that it writes to.
+fn another_git(sandbox: &Sandbox) -> (String, PathBuf) {
     let bin = sandbox.base().join("bin");
     std::fs::create_dir(&bin).unwrap();
     let real = Run::new(sandbox.command("sh")).args(["-c", "command -v git"]).finish().ended(0);
     let seen = sandbox.base().join("seen");
-    let script = format!("#!/bin/sh\nenv > '{}'\nexec '{}' \"$@\"\n", seen.display(), real.trim());
+    let script = format!(
+        "#!/bin/sh\nenv > '{0}'\necho parent $PPID >> '{0}'\nexec '{1}' \"$@\"\n",
+        seen.display(),
+        real.trim()
+    );
     std::fs::write(bin.join("git"), script).unwrap();
     std::fs::set_permissions(bin.join("git"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    (format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()), seen)
+}
+
+#[test]
+fn git_sees_the_callers_environment_without_what_git_itself_would_inherit() {
+    let mut sandbox = Sandbox::new();
+    let (path, seen) = another_git(&sandbox);
+    // The daemon's own PATH leads to it too.
+    sandbox.set_env("PATH", &path);
+    let daemon = served_by_the_daemon(&sandbox);
     // Another directory of the repository: an answer that is known already is not asked for again.
     let below = sandbox.path("below");
     std::fs::create_dir(&below).unwrap();
     let run = sandbox.cli(["list", "-v"]).within(&below);
-    let run =
-        run.env("PATH", &path).env("XDG_CONFIG_HOME", "/some/config").env("GIT_DIR", "/nowhere").finish();
+    let run = run.env("XDG_CONFIG_HOME", "/some/config").env("GIT_DIR", "/nowhere").finish();
     run.ended(0);
     assert!(run.err().contains("answered by the daemon"), "{}", run.err());
     let seen = std::fs::read_to_string(seen).unwrap();
     assert!(seen.lines().any(|line| line == format!("PATH={path}")), "{seen}");
     assert!(seen.lines().any(|line| line == "XDG_CONFIG_HOME=/some/config"), "{seen}");
+    assert!(seen.lines().any(|line| line == format!("parent {}", daemon.pid)), "{seen}");
     assert!(!seen.lines().any(|line| line.starts_with("GIT_DIR=")), "{seen}");
     assert!(!seen.lines().any(|line| line.starts_with("SECRET")), "{seen}");
+}
+
+#[test]
+fn the_daemon_runs_no_git_that_only_the_caller_knows() {
+    let sandbox = Sandbox::new();
+    let daemon = served_by_the_daemon(&sandbox);
+    let (path, seen) = another_git(&sandbox);
+    let below = sandbox.path("below");
+    std::fs::create_dir(&below).unwrap();
+    let answer = sandbox.cli(["add", "Mine"]).within(&below).env("PATH", &path).json();
+    assert!(answer.changed());
+    // The caller's own engine ran it, with the caller's rights.
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert!(seen.lines().any(|line| line.starts_with("parent ")), "{seen}");
+    assert!(!seen.lines().any(|line| line == format!("parent {}", daemon.pid)), "{seen}");
+    assert_eq!(served_by_the_daemon(&sandbox), daemon);
 }
 
 #[test]
