@@ -292,7 +292,7 @@ impl Engine {
         store.change(job).await.map_err(|error| self.store_stop(&error))
     }
 
-    /// Only `start` without a branch asks Git which branch the caller is on.
+    /// Only `start` asks Git which branch the caller is on: to take a goal for it, and to know a claim as its own.
     async fn callers_branch(
         &self,
         change: &Change,
@@ -300,7 +300,11 @@ impl Engine {
         place: &Place,
     ) -> Result<Option<String>, Stop> {
         match change {
-            Change::Start(Start::Next { branch: None } | Start::Take { branch: None, .. }) => self
+            Change::Start(
+                Start::Next { branch: None }
+                | Start::Take { branch: None, .. }
+                | Start::Clear { take_over: false, .. },
+            ) => self
                 .repositories
                 .branch(&place.located, &context.git_env)
                 .await

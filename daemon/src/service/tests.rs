@@ -231,6 +231,19 @@ fn a_claim_is_written_down_for_the_client_that_asked() {
 }
 
 #[test]
+fn the_branch_that_took_a_goal_gives_it_back_and_no_other_does() {
+    let bench = Bench::new(Role::Private);
+    bench.write(".worklist/worklist.json", ALPHA);
+    let give_back = || bench.ask(json!({"action": "start", "id": "alpha", "clear": true}));
+    bench.ask(json!({"action": "start", "branch": "theirs"}));
+    assert_eq!(give_back()["error"]["conflict"]["branch"], "theirs");
+    bench.ask(json!({"action": "start", "id": "alpha", "takeOver": true}));
+    let answer = give_back();
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert_eq!(answer["result"]["goal"].get("branch"), None);
+}
+
+#[test]
 fn a_change_of_someone_who_left_is_not_carried_out() {
     let bench = Bench::new(Role::Private);
     let Value::Object(operation) = json!({"action": "add", "title": "x"}) else { panic!("an object") };
