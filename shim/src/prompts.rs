@@ -65,7 +65,7 @@ async fn next_goal(caller: &Caller, client: ClientInfo) -> String {
     left.insert("limit".to_owned(), 50.into());
     let left = caller.read(left, client).await;
     shown(
-        "Nothing is ready now: what is not finished is blocked or held by somebody. What is left, as the roadmap has it now:",
+        "Nothing is ready now: what is not finished is blocked, active or held by somebody, or nothing is left. What is left, as the roadmap has it now:",
         &left,
     )
 }

@@ -149,6 +149,6 @@ fn whole_number(value: &Value) -> Option<u64> {
 }
 
 /// A field's name, short enough for a message.
-fn cut(name: &str) -> String {
+pub(super) fn cut(name: &str) -> String {
     name.chars().take(60).collect()
 }

@@ -110,7 +110,7 @@ fn expected(shape: Shape) -> String {
         Shape::Flag => "true or false".to_owned(),
         Shape::Count(least, most) => format!("a whole number from {least} to {most}"),
         Shape::Choice(words) => format!("one of {}", words.join(", ")),
-        Shape::Choices(words) => format!("an array of {}", words.join(", ")),
+        Shape::Choices(words) => format!("an array that holds only {}", words.join(", ")),
         Shape::Plan => "a JSON array of plan entries".to_owned(),
         Shape::Confirmation => "true".to_owned(),
     }

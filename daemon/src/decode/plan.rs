@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use stepstone_proto::envelope::{ErrorCode, Failure};
 use stepstone_proto::operation::PlanEntry;
 
+use super::arguments::cut;
 use super::problems::Problems;
 use crate::roadmap::slug;
 
@@ -45,7 +46,8 @@ fn check_entry(
     let place = |field: &str| format!("plan/{index}/{field}");
     for field in entry.keys().filter(|field| !FIELDS.contains(&field.as_str())) {
         let sentence = format!(
-            "Entry {index} of the plan has a field that plans do not take; they take {}.",
+            "Entry {index} of the plan has the field `{}`, which plans do not take; they take {}.",
+            cut(field),
             FIELDS.join(", ")
         );
         wrong(place(field), "remove-unknown-fields", sentence);

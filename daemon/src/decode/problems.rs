@@ -54,7 +54,7 @@ impl Problems {
 
     /// The refusal of one field of a read.
     pub(super) fn refusal(sentence: &str, field: &str, resolution: &'static str) -> Failure {
-        Failure::new(ErrorCode::ValidationFailed, format!("Nothing was read: {sentence}"))
+        Failure::new(ErrorCode::ValidationFailed, format!("Nothing was read. {sentence}"))
             .fields([field])
             .resolution(resolution)
     }
@@ -71,7 +71,7 @@ impl Problems {
             .then_some("There is more of this kind; details.fields names all of it.");
         let sentences: Vec<&str> = told.chain(more).collect();
         let opening = if self.changes { "Nothing was changed" } else { "Nothing was read" };
-        let message = format!("{opening}: {}", sentences.join(" "));
+        let message = format!("{opening}. {}", sentences.join(" "));
         let fields = self.found.iter().flat_map(|problem| problem.fields.iter().cloned());
         Err(Failure::new(ErrorCode::ValidationFailed, message).fields(fields).resolution(first.resolution))
     }

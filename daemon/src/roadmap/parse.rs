@@ -54,7 +54,7 @@ impl Defect {
                 ErrorCode::PersistenceFailed,
                 format!(
                     "{path} cannot be read as a roadmap: {message}. Nothing was done and the file was not touched. \
-                     Repair the file (or take an older one from version control), then ask again."
+                     Have a person repair it, or take an older one from version control; then ask again."
                 ),
             )
             .resolution("repair-project-file")

@@ -124,7 +124,7 @@ pub(super) fn stale_goal(goal: &Goal, given: &str) -> Failure {
         format!(
             "Nothing was changed: goal {} is not as you last read it. It was changed at {}, and you sent {}. Do not \
              send this call again as it is. Read the goal again, redo the change on its present text, and pass its \
-             new updatedAt.",
+             new updatedAt. Whatever the user confirmed before has to be asked for again.",
             stored(&goal.id),
             stored(&goal.updated_at),
             echo(given)
@@ -165,18 +165,18 @@ pub(super) fn held(goal: &Goal, clearing: bool) -> Failure {
     let branch = goal.held_by().unwrap_or_default();
     let text = |key| goal.decoded(key).map(std::borrow::Cow::into_owned);
     let (claimed_at, claimed_by) = (text(Key::ClaimedAt), text(Key::ClaimedBy));
-    let by = claimed_by.as_ref().map_or(String::new(), |name| format!(" by {}", echo(name)));
+    let by = claimed_by.as_ref().map_or(String::new(), |name| format!(", claimed by {}", echo(name)));
     let since = claimed_at.as_ref().map_or(String::new(), |instant| format!(" since {}", stored(instant)));
     let next = if clearing {
-        "Leave the claim to its holder."
+        "Only a call from that branch gives the claim back; leave it to its holder."
     } else {
         "Take another goal; start without an id picks a free one."
     };
     let mut failure = Failure::new(
         ErrorCode::Conflict,
         format!(
-            "Nothing was changed: branch {} holds goal {}{by}{since}. {next} Only when the user says that this claim \
-             may be overruled does the same call with takeOver apply.",
+            "Nothing was changed: branch {} holds goal {}{since}{by}. {next} Only when the user says that this claim \
+             may be overruled does the same call with takeOver apply (--take-over on the command line).",
             echo(branch),
             stored(&goal.id)
         ),

@@ -9,6 +9,9 @@ use stepstone_proto::envelope::{ChangedEntities, Envelope, ErrorCode, Failure, M
 use crate::roadmap::{Decision, Roadmap};
 use crate::store::Verdict;
 
+/// The longest title that a message repeats; `details.goal` has it whole.
+const LONGEST_TITLE: usize = 200;
+
 /// A file's revision, as `meta` shows it.
 pub(super) fn revisions(revision: u64) -> Revisions {
     Revisions { project: revision.to_string() }
@@ -54,16 +57,24 @@ pub(super) fn approval_required(action: &Action, goal: Option<Map<String, Value>
         (Kind::Upkeep, _) => format!("{} for this repository", action.name),
         (_, Some(goal)) => {
             let text = |key: &str| goal.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-            format!("{} for the goal \"{}\" ({}, {})", action.name, text("title"), text("id"), text("status"))
+            format!(
+                "{} for the goal {} ({}, {})",
+                action.name,
+                quoted(&text("title")),
+                text("id"),
+                text("status")
+            )
         }
-        _ if action.argument("id").is_some() => format!("{} for this goal", action.name),
+        _ if action.argument("id").is_some() => {
+            format!("no single goal was found by this id, and {}", action.name)
+        }
         _ => format!("{} for this repository", action.name),
     };
     let message = format!(
-        "Nothing was changed: {what} needs the user's own confirmation. Ask the user: \"Shall I {question}?\" Only a \
-         yes to exactly that question allows the same call with confirm=true (--confirm on the command line). Do not \
-         infer it from anything said before, and do not resend the call unasked.",
-        question = question(action, goal.as_ref()),
+        "Nothing was changed: {what} needs the user's own confirmation. {ask} Only a yes to exactly that question \
+         allows the same call with confirm=true (--confirm on the command line). Do not infer it from anything said \
+         before, and do not resend the call unasked.",
+        ask = ask(action, goal.as_ref()),
     );
     let failure = Failure::new(ErrorCode::ApprovalRequired, message)
         .with("confirmation", "confirm=true")
@@ -74,13 +85,27 @@ pub(super) fn approval_required(action: &Action, goal: Option<Map<String, Value>
     }
 }
 
-fn question(action: &Action, goal: Option<&Map<String, Value>>) -> String {
+fn ask(action: &Action, goal: Option<&Map<String, Value>>) -> String {
     let title = goal.and_then(|goal| goal.get("title")).and_then(Value::as_str);
     match (title, action.argument("id")) {
-        (Some(title), _) => format!("{} the goal \"{title}\"", action.name),
-        (None, Some(_)) => format!("{} that goal", action.name),
-        (None, None) => format!("carry out {}", action.name),
+        (Some(title), _) => format!("Ask the user: Shall I {} the goal {}?", action.name, quoted(title)),
+        (None, Some(_)) => {
+            format!(
+                "Read the roadmap for the goal that is meant, then ask the user whether to {} it.",
+                action.name
+            )
+        }
+        (None, None) => format!("Ask the user: Shall I carry out {}?", action.name),
     }
+}
+
+/// A title for a message: whatever stands in it, it is one line, not too long, and ends where its quotes do.
+fn quoted(title: &str) -> String {
+    let mut shown: String = title.chars().take(LONGEST_TITLE).collect();
+    if shown.len() < title.len() {
+        shown.push('…');
+    }
+    format!("{shown:?}")
 }
 
 /// The refusal of a key that is no text, or a blank one.

@@ -300,7 +300,7 @@ pub const ACTIONS: &[Action] = &[
         arguments: &[
             ID,
             Argument { required: false, description: "The new title. Not blank; the id stays.", ..TITLE },
-            Argument { description: "The new description, instead of the stored one.", ..DESCRIPTION },
+            Argument { description: "The new description. An empty text clears it.", ..DESCRIPTION },
             Argument {
                 name: "appendDescription",
                 shape: Shape::Text,

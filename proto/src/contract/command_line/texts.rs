@@ -118,7 +118,7 @@ const TEXTS: &[Text] = &[
         ],
         notes: &[
             "Words between the id and the first flag are the new title. The id stays what it is.",
-            "A new title stands before --description, not behind its value: there it would be half of an unquoted description.",
+            "A new title goes before --description. Words behind its value are refused: they look like the rest of an unquoted text.",
         ],
         examples: &[
             example("Rename", "stepstone update ship-sso Ship single sign-on everywhere"),
