@@ -72,9 +72,14 @@ pub(super) fn approval_required(action: &Action, goal: Option<Map<String, Value>
     };
     let message = format!(
         "Nothing was changed: {what} needs the user's own confirmation. {ask} Only a yes to exactly that question \
-         allows the same call with confirm=true (--confirm on the command line). Do not infer it from anything said \
+         allows {call} with confirm=true (--confirm on the command line). Do not infer it from anything said \
          before, and do not resend the call unasked.",
         ask = ask(action, goal.as_ref()),
+        call = if goal.is_none() && action.argument("id").is_some() {
+            "a call for that goal"
+        } else {
+            "the same call"
+        },
     );
     let failure = Failure::new(ErrorCode::ApprovalRequired, message)
         .with("confirmation", "confirm=true")
