@@ -29,6 +29,8 @@ const REFUSALS: usize = 64;
 const SILENCE: Duration = Duration::from_secs(10);
 /// How long the daemon lives without a connection.
 const IDLE: Duration = Duration::from_secs(30 * 60);
+/// But whoever started it gets the time to connect, however short that is: all that a client has for a start.
+const FIRST_CLIENT: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_secs(60);
 /// How long accepted work may take once the daemon leaves.
 const DRAIN: Duration = Duration::from_secs(3);
@@ -175,12 +177,17 @@ impl House {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut leaving = self.server.leaving.subscribe();
         let mut lonely_since = Instant::now();
+        let mut was_used = false;
         let why = loop {
-            let idle_end = idle.map_or(lonely_since, |idle| lonely_since + idle);
+            let patience = idle.map(|idle| if was_used { idle } else { idle.max(FIRST_CLIENT) });
+            let idle_end = lonely_since + patience.unwrap_or_default();
             let lonely = self.connections.is_empty();
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
-                    Ok(stream) => admit(&self.server, &mut self.connections, stream),
+                    Ok(stream) => {
+                        was_used = true;
+                        admit(&self.server, &mut self.connections, stream);
+                    }
                     Err(error) => {
                         tracing::warn!("no connection accepted: {error}");
                         // Out of descriptors: some will be given back.
@@ -188,7 +195,7 @@ impl House {
                     }
                 },
                 Some(_) = self.connections.join_next(), if !lonely => lonely_since = Instant::now(),
-                () = sleep_until(idle_end), if lonely && idle.is_some() => break "idle",
+                () = sleep_until(idle_end), if lonely && patience.is_some() => break "idle",
                 _ = tick.tick() => {
                     self.life.touch();
                     if let Some(why) = self.life.reason_to_leave() {

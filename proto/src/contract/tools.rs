@@ -66,7 +66,7 @@ pub fn hints(tool: &Action) -> Hints {
         destructive: tool.name == "delete",
         idempotent: matches!(
             tool.name,
-            "set_active" | "complete" | "reopen" | "archive" | "delete" | "read_goals"
+            "set_active" | "complete" | "reopen" | "archive" | "delete" | "start" | "read_goals"
         ),
         open_world: false,
     }
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(with(|hints| hints.destructive), ["delete"]);
         assert_eq!(
             with(|hints| hints.idempotent),
-            ["set_active", "complete", "reopen", "archive", "delete", "read_goals"]
+            ["set_active", "complete", "reopen", "archive", "delete", "start", "read_goals"]
         );
         assert_eq!(with(|hints| hints.open_world), [""; 0]);
     }
