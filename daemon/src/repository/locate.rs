@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use super::cache::{Cache, Question, Stamps};
@@ -11,20 +12,28 @@ use super::git::{self, Environment, Said};
 use super::{LocateError, Located, failures};
 
 /// The kept answer while it holds, else Git's own.
-pub(super) async fn locate(cache: &Cache, cwd: &Path, env: Environment<'_>) -> Result<Located, LocateError> {
+pub(super) async fn locate(
+    cache: &Arc<Cache>,
+    cwd: &Path,
+    env: Environment<'_>,
+) -> Result<Located, LocateError> {
     if !cwd.is_absolute() {
         return Err(failures::no_directory(cwd, "it is not an absolute path"));
     }
-    let given = cwd.to_owned();
-    let directory = blocking(move || directory(&given)).await.map_err(|error| match error.kind() {
+    // One step beside the event loop for all that a kept answer needs.
+    let (given, variables, kept) = (cwd.to_owned(), env.variables.clone(), Arc::clone(cache));
+    let looked = blocking(move || {
+        let directory = directory(&given)?;
+        let question = Question::new(directory.clone(), &variables);
+        let answer = kept.look(&question).filter(|(_, stamps)| stamps.hold());
+        Ok((directory, question, answer.map(|(located, _)| located)))
+    });
+    let (directory, question, answer) = looked.await.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => failures::no_directory(cwd, "it does not exist"),
         io::ErrorKind::NotADirectory => failures::no_directory(cwd, "it is not a directory"),
         _ => failures::unreadable(cwd, &error),
     })?;
-    let question = Question::new(directory.clone(), env.variables);
-    if let Some((located, stamps)) = cache.look(&question)
-        && blocking(move || Ok(stamps.hold())).await.unwrap_or(false)
-    {
+    if let Some(located) = answer {
         return Ok(located);
     }
     let (asked, asked_at) = (Instant::now(), SystemTime::now());

@@ -15,6 +15,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use stepstone_proto::envelope::Failure;
 
@@ -27,7 +28,7 @@ use git::{Environment, Programs};
 /// Answers where a directory's roadmap is, and remembers what Git said about it for at most ten seconds.
 #[derive(Debug, Default)]
 pub struct Repositories {
-    cache: Cache,
+    cache: Arc<Cache>,
     programs: Programs,
 }
 

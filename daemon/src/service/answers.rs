@@ -123,3 +123,13 @@ pub(super) fn bad_idempotency_key() -> Failure {
     .fields(["idempotencyKey"])
     .resolution("provide-non-blank-idempotency-key")
 }
+
+/// The search for the goal file ended without an answer, which only a fault of ours can cause.
+pub(super) fn broke_off() -> Failure {
+    Failure::new(
+        ErrorCode::Unavailable,
+        "Nothing was done: the engine could not look for the goal file. Ask again; `stepstone daemon logs` may say more.",
+    )
+    .retryable()
+    .resolution("report-this-failure")
+}

@@ -23,7 +23,7 @@ use crate::decode::{self, Decoded};
 use crate::repository::{self, Choice, Located, Repositories};
 use crate::roadmap::{self, Moment};
 use crate::store::{
-    IdempotencyKey, Job, Settings, Snapshot, Store, StoreError, StoreOverview, Stores, Verdict,
+    Found, IdempotencyKey, Job, Settings, Snapshot, Store, StoreError, StoreOverview, Stores, Verdict,
 };
 
 /// Whether the engine serves everyone, or one client as its child.
@@ -83,6 +83,8 @@ pub struct Engine {
 struct Place {
     located: Located,
     choice: Choice,
+    /// Where the chosen file is. An error matters only to who needs the file.
+    found: Result<Found, StoreError>,
 }
 
 /// One operation on its way to an answer.
@@ -164,7 +166,7 @@ impl Engine {
     pub async fn place_of(&self, context: &Context) -> Result<(Located, Choice), Reply> {
         let place = self.place(context).await;
         match place.and_then(|place| self.mine(&place).map(|()| place)) {
-            Ok(Place { located, choice }) => Ok((located, choice)),
+            Ok(Place { located, choice, .. }) => Ok((located, choice)),
             Err(Stop::CallerMust(reason)) => Err(Reply::CallerMust { reason }),
             Err(Stop::Failure(failure)) => {
                 Err(Reply::Envelope(Box::new(Envelope::failure("events", *failure))))
@@ -179,10 +181,15 @@ impl Engine {
             .locate(cwd, &context.git_env)
             .await
             .map_err(|error| self.stop(error.caller_must(), error.failure()))?;
-        let explicit = context.worklist.as_deref().filter(|given| !given.trim().is_empty());
-        let base = context.worklist_base.as_deref().map_or(cwd, Path::new);
-        let choice = repository::choose(&located, explicit, base);
-        Ok(Place { located, choice })
+        let explicit = context.worklist.clone().filter(|given| !given.trim().is_empty());
+        let base = context.worklist_base.as_deref().map_or(cwd, Path::new).to_owned();
+        // Looking at files may take long, and must not hold up anybody else.
+        let looked = tokio::task::spawn_blocking(move || {
+            let choice = repository::choose(&located, explicit.as_deref(), &base);
+            let found = Found::at(&choice.path);
+            Place { located, choice, found }
+        });
+        looked.await.map_err(|_| Stop::Failure(Box::new(answers::broke_off())))
     }
 
     /// The shared engine neither reads nor writes outside the work tree that it was asked about; whoever asks may
@@ -218,8 +225,8 @@ impl Engine {
         if matches!(operation, Operation::Init) {
             return self.init(place).await;
         }
-        let store = self.stores.open(&place.choice.path, &place.located.root).await;
-        let store = store.map_err(|error| self.store_stop(&error))?;
+        let found = place.found.clone().map_err(|error| self.store_stop(&error))?;
+        let store = self.stores.open(found, &place.located.root);
         if call.decoded.action.confirm && !call.decoded.confirmed && !is_shown_only(&operation) {
             return Err(approval_required(call, &store, meta).await.into());
         }

@@ -66,6 +66,25 @@ pub struct Store {
     named: PathBuf,
 }
 
+/// Where a goal file is at the moment, links resolved.
+#[derive(Debug, Clone)]
+pub struct Found {
+    place: Place,
+    named: PathBuf,
+}
+
+impl Found {
+    /// What `path` names at the moment. Looks at the file system, so it is called beside the event loop.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Disk`] when the path cannot be looked at.
+    pub fn at(path: &Path) -> Result<Self, StoreError> {
+        let place = Place::of(path).map_err(|error| StoreError::lost(path, error))?;
+        Ok(Self { place, named: path.to_owned() })
+    }
+}
+
 /// A worklist as it is committed.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
@@ -161,18 +180,12 @@ impl Stores {
         Arc::new(Self { registry: Arc::new(Registry { settings, disk, open, hub }) })
     }
 
-    /// The worklist that `path` names at the moment, for a caller whose root is `root`.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Disk`] when the path cannot be looked at.
-    pub async fn open(&self, path: &Path, root: &Path) -> Result<Store, StoreError> {
-        let named = path.to_owned();
-        let found =
-            blocking(path, move || Place::of(&named).map_err(|error| StoreError::lost(&named, error)));
-        let place = found.await?;
-        let asks = self.registry.owner_of(&place, path, root);
-        Ok(Store { asks, place, named: path.to_owned() })
+    /// The worklist that was found, for a caller whose root is `root`.
+    #[must_use]
+    pub fn open(&self, found: Found, root: &Path) -> Store {
+        let Found { place, named } = found;
+        let asks = self.registry.owner_of(&place, &named, root);
+        Store { asks, place, named }
     }
 
     /// The worklists that are open.

@@ -40,7 +40,7 @@ fn victim() {
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let store = stores.open(&root.join(".worklist/worklist.json"), &root).await.unwrap();
+        let store = stores.open(Found::at(&root.join(".worklist/worklist.json")).unwrap(), &root);
         for answer in change_all(&store).await {
             assert!(answer.unwrap().meta.changed);
         }
@@ -146,7 +146,7 @@ fn left_over_files_are_removed_under_the_locks_and_nothing_else_is() {
     // An engine that has not looked yet.
     let another = bench.another();
     bench.runtime.block_on(async {
-        let store = another.open(&bench.file(), &bench.root()).await.unwrap();
+        let store = another.open(Found::at(&bench.file()).unwrap(), &bench.root());
         store.change(add("New")).await.unwrap();
     });
     let mut expected: Vec<&str> = others.iter().copied().chain(["worklist.json"]).collect();

@@ -19,7 +19,7 @@ fn another_engine_knows_the_key_too() {
     bench.change(with_key(add("One"), "k", "add one")).unwrap();
     let another = bench.another();
     let again = bench.runtime.block_on(async {
-        let store = another.open(&bench.file(), &bench.root()).await.unwrap();
+        let store = another.open(Found::at(&bench.file()).unwrap(), &bench.root());
         store.change(with_key(add("One"), "k", "add one")).await.unwrap()
     });
     assert!(again.meta.replayed);

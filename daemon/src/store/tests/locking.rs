@@ -305,7 +305,7 @@ fn nobodys_change_is_lost_between_two_engines_and_other_software() {
             runtime.block_on(async {
                 let mut writers = Vec::new();
                 for writer in 0..4 {
-                    let store = stores.open(&file, &root).await.unwrap();
+                    let store = stores.open(Found::at(&file).unwrap(), &root);
                     writers.push(tokio::spawn(async move {
                         for number in 0..10 {
                             let title = format!("{name} {writer} {number}");

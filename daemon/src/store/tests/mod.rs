@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::disk::Disk;
-use super::{IdempotencyKey, Job, Settings, Snapshot, Store, StoreError, Stores, Verdict};
+use super::{Found, IdempotencyKey, Job, Settings, Snapshot, Store, StoreError, Stores, Verdict};
 use crate::roadmap::{self, Decision, Moment, Roadmap};
 use rig::Rig;
 
@@ -87,15 +87,16 @@ impl Bench {
     }
 
     fn open(&self) -> Store {
-        self.runtime.block_on(self.stores.open(&self.file(), &self.root())).unwrap()
+        self.runtime.block_on(async { self.stores.open(Found::at(&self.file()).unwrap(), &self.root()) })
     }
 
     fn read(&self) -> Result<Snapshot, StoreError> {
-        self.runtime.block_on(async { self.stores.open(&self.file(), &self.root()).await?.read().await })
+        self.runtime.block_on(async { self.stores.open(Found::at(&self.file())?, &self.root()).read().await })
     }
 
     fn change(&self, job: Job) -> Result<Envelope, StoreError> {
-        self.runtime.block_on(async { self.stores.open(&self.file(), &self.root()).await?.change(job).await })
+        self.runtime
+            .block_on(async { self.stores.open(Found::at(&self.file())?, &self.root()).change(job).await })
     }
 }
 

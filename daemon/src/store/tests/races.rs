@@ -156,7 +156,7 @@ fn a_directory_that_moves_keeps_its_worklist() {
     let moved = bench.root().join("moved");
     std::fs::rename(bench.folder(), &moved).unwrap();
     bench.runtime.block_on(async {
-        let store = bench.stores.open(&moved.join("worklist.json"), &bench.root()).await.unwrap();
+        let store = bench.stores.open(Found::at(&moved.join("worklist.json")).unwrap(), &bench.root());
         assert_eq!(store.read().await.unwrap().roadmap.len(), 1);
         store.change(add("New")).await.unwrap();
     });

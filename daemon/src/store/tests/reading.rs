@@ -118,7 +118,7 @@ fn only_regular_files_are_read_and_nothing_is_waited_for() {
         for answer in [bench.read().map(|_| ()), bench.change(add("One")).map(|_| ())] {
             let failure = answer.unwrap_err().failure();
             assert_eq!(failure.code, ErrorCode::PersistenceFailed);
-            assert!(!failure.retryable);
+            assert!(!failure.retryable, "{failure:?}");
             assert_eq!(failure.details.unwrap()["resolution"], "repair-project-file");
         }
     };
@@ -205,7 +205,7 @@ fn two_paths_to_one_file_are_one_worklist() {
     symlink(".worklist", bench.root().join("folder")).unwrap();
     bench.runtime.block_on(async {
         for path in ["alias.json", "folder/worklist.json", ".worklist/worklist.json"] {
-            let store = bench.stores.open(&bench.root().join(path), &bench.root()).await.unwrap();
+            let store = bench.stores.open(Found::at(&bench.root().join(path)).unwrap(), &bench.root());
             assert!(store.read().await.unwrap().exists);
         }
     });

@@ -83,7 +83,7 @@ fn another_engines_change_is_seen() {
     let mut events = bench.subscribe();
     let another = bench.another();
     bench.runtime.block_on(async {
-        let store = another.open(&bench.file(), &bench.root()).await.unwrap();
+        let store = another.open(Found::at(&bench.file()).unwrap(), &bench.root());
         store.change(add("One")).await.unwrap();
     });
     assert_eq!(added(&bench.event(&mut events)), ["one"]);
