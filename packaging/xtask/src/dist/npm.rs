@@ -97,8 +97,8 @@ pub(crate) fn programs(
     tree.add(
         "README.md",
         format!(
-            "# {name}\n\nThe native programs of [stepstone](https://www.npmjs.com/package/stepstone) for {} on {}.\n\
-             Install the package `stepstone`, which brings this one along.\n",
+            "# {name}\n\nThe native programs of the package `stepstone` for {} on {}.\n\
+             Install that one, which brings this one along.\n",
             platform.os, platform.cpu
         ),
     );
