@@ -83,8 +83,10 @@ impl View<'_> {
             return group.into_iter().chain([String::new()]).collect();
         }
         let both = |claim: Option<&String>, waits: Option<&String>, group: Option<&String>| {
-            let parts: Vec<&str> = claim.into_iter().chain(waits).chain(group).map(String::as_str).collect();
-            parts.join("; ")
+            let parts: Vec<&str> = claim.into_iter().chain(waits).map(String::as_str).collect();
+            let held = parts.join("; ");
+            // The group is no part of that sentence.
+            group.map_or_else(|| held.clone(), |group| format!("{held}  {group}"))
         };
         vec![
             both(claim.first(), waits.first(), group.as_ref()),
