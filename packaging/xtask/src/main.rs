@@ -7,6 +7,7 @@ mod dist;
 mod docs;
 mod install;
 mod instructions;
+mod memory;
 mod say;
 mod sizes;
 mod soak;

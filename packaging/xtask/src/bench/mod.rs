@@ -5,7 +5,6 @@
 //! beside ours with `--other-cli` and `--other-mcp`.
 
 mod floors;
-mod memory;
 mod samples;
 mod subjects;
 mod table;

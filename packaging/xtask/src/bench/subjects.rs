@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::samples::Samples;
 use super::table::Table;
-use super::{Effort, LARGE, SMALL, floors, memory};
+use super::{Effort, LARGE, SMALL, floors};
+use crate::memory;
 
 /// The commands of one implementation.
 #[derive(Debug)]

@@ -116,9 +116,7 @@ impl Drop for StopAtTheEnd<'_> {
 }
 
 fn usage(pid: u32) -> Option<Use> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let memory = resident.trim().trim_end_matches("kB").trim().parse().ok()?;
+    let memory = crate::memory::resident(pid).ok()? / 1024;
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count();
     Some(Use { memory, descriptors: u64::try_from(descriptors).ok()? })
 }
