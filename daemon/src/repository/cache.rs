@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::Located;
@@ -14,51 +14,60 @@ const KEPT: Duration = Duration::from_secs(10);
 /// A file that changed less than this before Git was asked might have changed again within the same time stamp.
 const YOUNG_NS: i128 = 50_000_000;
 
-/// Who asked, and from where.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Question {
-    pub(super) directory: PathBuf,
-    git_env: Vec<(String, String)>,
-}
-
-impl Question {
-    pub(super) fn new(directory: PathBuf, git_env: &BTreeMap<String, String>) -> Self {
-        let git_env = git_env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        Self { directory, git_env }
-    }
-}
-
-/// The answers that are kept.
+/// The answers that are kept, by the directory as it was given: each caller names its own in the same way each time.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    answers: Mutex<HashMap<Question, Kept>>,
+    answers: Mutex<HashMap<PathBuf, Vec<Arc<Kept>>>>,
 }
 
-#[derive(Debug, Clone)]
-struct Kept {
-    located: Located,
-    stamps: Stamps,
-    asked: Instant,
+/// One answer of Git, and what it depends on.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) located: Located,
+    /// The directory that was asked about, links resolved.
+    pub(super) directory: PathBuf,
+    /// What Git saw of the caller's environment.
+    pub(super) git_env: BTreeMap<String, String>,
+    pub(super) stamps: Stamps,
+    pub(super) asked: Instant,
+    /// Everything lies on file systems that answer at once.
+    pub(super) near: bool,
+}
+
+impl Kept {
+    fn is_recent(&self) -> bool {
+        self.asked.elapsed() < KEPT
+    }
+
+    /// Whether it still is the answer for those who ask from `directory`, links resolved. Looks at the file system.
+    pub(super) fn holds_in(&self, directory: &Path) -> bool {
+        self.directory == directory && self.stamps.hold()
+    }
 }
 
 impl Cache {
-    /// The kept answer, if nothing has changed since. Looks at the file system.
-    pub(super) fn look(&self, question: &Question) -> Option<(Located, Stamps)> {
+    /// The answer that is kept for callers that name this directory, which may not hold any more.
+    pub(super) fn look(&self, given: &Path, git_env: &BTreeMap<String, String>) -> Option<Arc<Kept>> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = answers.get(question).filter(|kept| kept.asked.elapsed() < KEPT)?;
-        Some((kept.located.clone(), kept.stamps.clone()))
+        let kept = answers.get(given)?.iter().find(|kept| kept.git_env == *git_env)?;
+        kept.is_recent().then(|| Arc::clone(kept))
     }
 
     /// Keeps an answer, and lets go of those that are too old to be used.
-    pub(super) fn keep(&self, question: Question, located: Located, stamps: Stamps, asked: Instant) {
+    pub(super) fn keep(&self, given: &Path, answer: Kept) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.retain(|_, kept| kept.asked.elapsed() < KEPT);
-        answers.insert(question, Kept { located, stamps, asked });
+        answers.retain(|_, kept| {
+            kept.retain(|kept| kept.is_recent());
+            !kept.is_empty()
+        });
+        let kept = answers.entry(given.to_owned()).or_default();
+        kept.retain(|kept| kept.git_env != answer.git_env);
+        kept.push(Arc::new(answer));
     }
 }
 
 /// The state of the files that an answer depends on.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Stamps(BTreeMap<PathBuf, Option<Stamp>>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

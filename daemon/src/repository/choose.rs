@@ -19,6 +19,8 @@ pub struct Choice {
     pub kind: ChoiceKind,
     /// The legacy file that is passed over because the canonical one exists too.
     pub shadowed: Option<PathBuf>,
+    /// The same, links resolved. `None` when that cannot be done: whoever opens the path learns why.
+    pub target: Option<PathBuf>,
     /// It is not the canonical file of the caller's own work tree, so `meta.worklistPath` names it.
     pub report: bool,
     /// With links resolved it lies outside the root.
@@ -60,13 +62,11 @@ pub fn choose(located: &Located, explicit: Option<&str>, base: &Path) -> Choice 
             (false, false) => (canonical, ChoiceKind::New, None),
         },
     };
-    let resolved = resolve(&path);
-    // A path that cannot be resolved is refused with its reason when it is opened.
-    let outside_root = resolved.as_ref().is_ok_and(|resolved| !resolved.starts_with(&located.root));
+    let target = resolve(&path).ok();
+    let outside_root = target.as_ref().is_some_and(|target| !target.starts_with(&located.root));
     let own = located.work_tree.join(CANONICAL);
-    let report =
-        path != own && !resolved.is_ok_and(|resolved| resolve(&own).is_ok_and(|own| own == resolved));
-    Choice { path, kind, shadowed, report, outside_root }
+    let report = path != own && (target.is_none() || target != resolve(&own).ok());
+    Choice { path, kind, shadowed, target, report, outside_root }
 }
 
 /// Something has that name. What cannot be looked at counts: it must not be passed over for another file.

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use super::cache::{Cache, Question, Stamps};
+use super::cache::{Cache, Kept, Stamps};
 use super::git::{self, Environment, Said};
-use super::{LocateError, Located, failures};
+use super::{CANONICAL, LEGACY, LocateError, Located, failures};
+use crate::file_system::path_is_remote;
 
 /// The kept answer while it holds, else Git's own.
 pub(super) async fn locate(
@@ -24,11 +25,10 @@ pub(super) async fn locate(
     let (given, variables, kept) = (cwd.to_owned(), env.variables.clone(), Arc::clone(cache));
     let looked = blocking(move || {
         let directory = directory(&given)?;
-        let question = Question::new(directory.clone(), &variables);
-        let answer = kept.look(&question).filter(|(_, stamps)| stamps.hold());
-        Ok((directory, question, answer.map(|(located, _)| located)))
+        let kept = kept.look(&given, &variables).filter(|kept| kept.holds_in(&directory));
+        Ok((directory, kept.map(|kept| kept.located.clone())))
     });
-    let (directory, question, answer) = looked.await.map_err(|error| match error.kind() {
+    let (directory, answer) = looked.await.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => failures::no_directory(cwd, "it does not exist"),
         io::ErrorKind::NotADirectory => failures::no_directory(cwd, "it is not a directory"),
         _ => failures::unreadable(cwd, &error),
@@ -40,14 +40,34 @@ pub(super) async fn locate(
     let above = directory.clone();
     let entries = blocking(move || Ok(Stamps::of_entries(&above))).await.unwrap_or_default();
     let located = Asking { directory: &directory, env }.answer().await?;
-    let (of, entries) = (located.clone(), entries.clone());
-    let stamps = blocking(move || Ok(entries.and(Stamps::of_git_directories(&of)))).await;
-    if let Ok(stamps) = stamps
-        && stamps.were_old_at(asked_at)
+    let (of, git_env) = (located.clone(), env.variables.clone());
+    let kept = blocking(move || {
+        let stamps = entries.and(Stamps::of_git_directories(&of));
+        let near = is_near(&directory, &of);
+        Ok(Kept { located: of, directory, git_env, stamps, asked, near })
+    });
+    if let Ok(kept) = kept.await
+        && kept.stamps.were_old_at(asked_at)
     {
-        cache.keep(question, located.clone(), stamps, asked);
+        cache.keep(cwd, kept);
     }
     Ok(located)
+}
+
+/// The kept answer while it holds, for directories that the event loop itself may look at.
+pub(super) fn at_hand(cache: &Cache, cwd: &Path, env: Environment<'_>) -> Option<Located> {
+    let kept = cache.look(cwd, env.variables).filter(|kept| kept.near)?;
+    kept.holds_in(&directory(cwd).ok()?).then(|| kept.located.clone())
+}
+
+/// Whether everything that an operation looks at lies on file systems that answer at once.
+fn is_near(directory: &Path, located: &Located) -> bool {
+    let Located { root, work_tree, git_dir, common_dir } = located;
+    let files = [CANONICAL, LEGACY].map(|file| root.join(file));
+    // A file, or its directory, may be a link to elsewhere. What is not there yet is where its directory is.
+    let folders = files.iter().filter_map(|file| file.parent());
+    let paths = [directory, root, work_tree, git_dir, common_dir].into_iter();
+    !paths.chain(folders).chain(files.iter().map(PathBuf::as_path)).any(path_is_remote)
 }
 
 /// The branch of a work tree. The HEAD file says it unless references are kept in another format, which only Git

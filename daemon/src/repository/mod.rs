@@ -111,6 +111,14 @@ impl Repositories {
         locate::locate(&self.cache, cwd, self.environment(git_env)).await
     }
 
+    /// The root, if Git's answer is known, still holds, and everything about it lies on file systems that answer at
+    /// once. It takes some microseconds, so the event loop may ask; for all other callers there is
+    /// [`Repositories::locate`].
+    #[must_use]
+    pub fn at_hand(&self, cwd: &Path, git_env: &BTreeMap<String, String>) -> Option<Located> {
+        locate::at_hand(&self.cache, cwd, self.environment(git_env))
+    }
+
     /// The branch checked out in the caller's own work tree; `None` when HEAD is detached. A branch without a commit
     /// has a name too.
     ///

@@ -343,6 +343,8 @@ fn an_answer_is_kept_and_asked_again_when_something_changed() {
     );
     let count = || std::fs::read_to_string(&counter).map_or(0, |text| text.lines().count());
     let locate = || on_a_runtime(bench.repositories.locate(&root.join("sub"), &bench.env));
+    let at_hand = || bench.repositories.at_hand(&root.join("sub"), &bench.env).map(|located| located.root);
+    assert_eq!(at_hand(), None, "nobody has asked yet");
     // An answer about files that changed just now is not kept; soon they have been left alone long enough.
     let kept = || {
         let before = count();
@@ -358,10 +360,16 @@ fn an_answer_is_kept_and_asked_again_when_something_changed() {
     };
     until_kept();
     assert!(kept());
+    assert_eq!(at_hand(), Some(root.clone()));
+    let elsewhere = BTreeMap::from([("PATH".to_owned(), "/elsewhere".to_owned())]);
+    assert_eq!(bench.repositories.at_hand(&root.join("sub"), &elsewhere), None, "another environment");
     Command::new(&git).arg("init").arg("-q").arg(root.join("sub")).status().unwrap();
+    assert_eq!(at_hand(), None);
     assert_eq!(locate().unwrap().root, root.join("sub"), "a nearer repository was made");
     until_kept();
+    assert_eq!(at_hand(), Some(root.join("sub")));
     std::fs::remove_dir_all(root.join("sub/.git")).unwrap();
+    assert_eq!(at_hand(), None);
     assert_eq!(locate().unwrap().root, root, "it is gone again");
     until_kept();
     std::fs::write(root.join(".git/config"), "[broken\n").unwrap();

@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use stepstone_proto::envelope::{ChangedEntities, Envelope, ErrorCode, Failure, Meta};
 
-use super::{Engine, Place, Stop, answers};
+use super::place::Place;
+use super::{Engine, Stop, answers};
 use crate::repository::{self, ChoiceKind};
 use crate::store::Store;
 

@@ -7,10 +7,11 @@
 mod answers;
 pub mod init;
 mod migrate;
+mod place;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,11 +21,10 @@ use stepstone_proto::envelope::{Envelope, Failure, Meta};
 use stepstone_proto::operation::{Change, Context, Operation, Read, Request, Start};
 
 use crate::decode::{self, Decoded};
-use crate::repository::{self, Choice, Located, Repositories};
+use crate::repository::Repositories;
 use crate::roadmap::{self, Moment};
-use crate::store::{
-    Found, IdempotencyKey, Job, Settings, Snapshot, Store, StoreError, StoreOverview, Stores, Verdict,
-};
+use crate::store::{IdempotencyKey, Job, Settings, Snapshot, Store, StoreOverview, Stores, Verdict};
+use place::Place;
 
 /// Whether the engine serves everyone, or one client as its child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,19 +79,11 @@ pub struct Engine {
     stores: Arc<Stores>,
 }
 
-/// The place that an operation is about.
-struct Place {
-    located: Located,
-    choice: Choice,
-    /// Where the chosen file is. An error matters only to who needs the file.
-    found: Result<Found, StoreError>,
-}
-
 /// One operation on its way to an answer.
 struct Call<'a> {
     context: &'a Context,
+    given: &'a Map<String, Value>,
     decoded: Decoded,
-    digest: String,
     wanted: Arc<AtomicBool>,
 }
 
@@ -114,15 +106,17 @@ impl Engine {
     /// then is not carried out.
     pub async fn execute(&self, request: Request, wanted: Arc<AtomicBool>) -> Reply {
         let Request { context, operation } = request;
-        let given = operation.get("action").and_then(Value::as_str).unwrap_or_default().to_owned();
         let place = self.place(&context).await;
-        let mut meta = place.as_ref().map_or_else(|_| Meta::default(), place_meta);
+        let mut meta = place.as_ref().map_or_else(|_| Meta::default(), Place::meta);
         let decoded = match decode::decode(&operation) {
             Ok(decoded) => decoded,
-            Err(failure) => return reply(Envelope::failure(&given, failure), meta),
+            Err(failure) => {
+                let action = operation.get("action").and_then(Value::as_str).unwrap_or_default();
+                return reply(Envelope::failure(action, failure), meta);
+            }
         };
         let action = decoded.view_action;
-        let call = Call { context: &context, decoded, digest: digest(&operation), wanted };
+        let call = Call { context: &context, given: &operation, decoded, wanted };
         let outcome = match call.shape() {
             Err(failure) => Err(failure.into()),
             Ok(operation) => match place {
@@ -156,61 +150,6 @@ impl Engine {
     /// Returns when everything accepted so far has been carried out.
     pub async fn finish(&self) {
         self.stores.finish().await;
-    }
-
-    /// The root and the explicit file that a context names: what an event stream is about.
-    ///
-    /// # Errors
-    ///
-    /// The refusals of [`Repositories::locate`].
-    pub async fn place_of(&self, context: &Context) -> Result<(Located, Choice), Reply> {
-        let place = self.place(context).await;
-        match place.and_then(|place| self.mine(&place).map(|()| place)) {
-            Ok(Place { located, choice, .. }) => Ok((located, choice)),
-            Err(Stop::CallerMust(reason)) => Err(Reply::CallerMust { reason }),
-            Err(Stop::Failure(failure)) => {
-                Err(Reply::Envelope(Box::new(Envelope::failure("events", *failure))))
-            }
-        }
-    }
-
-    async fn place(&self, context: &Context) -> Result<Place, Stop> {
-        let cwd = Path::new(&context.cwd);
-        let located = self
-            .repositories
-            .locate(cwd, &context.git_env)
-            .await
-            .map_err(|error| self.stop(error.caller_must(), error.failure()))?;
-        let explicit = context.worklist.clone().filter(|given| !given.trim().is_empty());
-        let base = context.worklist_base.as_deref().map_or(cwd, Path::new).to_owned();
-        // Looking at files may take long, and must not hold up anybody else.
-        let looked = tokio::task::spawn_blocking(move || {
-            let choice = repository::choose(&located, explicit.as_deref(), &base);
-            let found = Found::at(&choice.path);
-            Place { located, choice, found }
-        });
-        looked.await.map_err(|_| Stop::Failure(Box::new(answers::broke_off())))
-    }
-
-    /// The shared engine neither reads nor writes outside the work tree that it was asked about; whoever asks may
-    /// lack the right to.
-    fn mine(&self, place: &Place) -> Result<(), Stop> {
-        if self.role == Role::Shared && place.choice.outside_root {
-            return Err(Stop::CallerMust("the goal file lies outside the work tree".to_owned()));
-        }
-        Ok(())
-    }
-
-    /// What the shared engine may not do, its caller may.
-    fn stop(&self, caller_must: Option<String>, failure: Failure) -> Stop {
-        match (self.role, caller_must) {
-            (Role::Shared, Some(reason)) => Stop::CallerMust(reason),
-            _ => Stop::Failure(Box::new(failure)),
-        }
-    }
-
-    fn store_stop(&self, error: &StoreError) -> Stop {
-        self.stop(error.caller_must(), error.failure())
     }
 
     async fn perform(
@@ -325,34 +264,31 @@ impl Call<'_> {
     /// The decoded operation, or the refusal of its shape or of the key's.
     fn shape(&self) -> Result<Operation, Failure> {
         let operation = self.decoded.operation.clone()?;
-        self.idempotency_key()?;
+        self.given_key()?;
         Ok(operation)
+    }
+
+    fn given_key(&self) -> Result<Option<&str>, Failure> {
+        match &self.context.idempotency_key {
+            None => Ok(None),
+            Some(Value::String(key)) if !key.trim().is_empty() => Ok(Some(key)),
+            Some(_) => Err(answers::bad_idempotency_key()),
+        }
     }
 
     /// The caller's key for this change, if it gave one.
     fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, Failure> {
-        let key = match &self.context.idempotency_key {
-            None => return Ok(None),
-            Some(Value::String(key)) if !key.trim().is_empty() => key.clone(),
-            Some(_) => return Err(answers::bad_idempotency_key()),
-        };
-        let digest = self.digest.clone();
-        Ok(Some(IdempotencyKey { key, digest, derived: self.context.idempotency_key_derived }))
+        Ok(self.given_key()?.map(|key| IdempotencyKey {
+            key: key.to_owned(),
+            digest: digest(self.given),
+            derived: self.context.idempotency_key_derived,
+        }))
     }
 }
 
 fn reply(mut envelope: Envelope, meta: Meta) -> Reply {
     envelope.meta = meta;
     Reply::Envelope(Box::new(envelope))
-}
-
-fn place_meta(place: &Place) -> Meta {
-    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-    Meta {
-        shadowed_worklist_path: place.choice.shadowed.as_ref().map(text),
-        worklist_path: place.choice.report.then(|| text(&place.choice.path)),
-        ..Meta::default()
-    }
 }
 
 const fn is_shown_only(operation: &Operation) -> bool {

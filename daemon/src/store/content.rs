@@ -47,6 +47,11 @@ impl Content {
             .map_err(|defect| StoreError::Content { path: path.to_owned(), defect: Arc::clone(defect) })
     }
 
+    /// Whether an equal stamp means equal content.
+    pub(super) const fn is_settled(&self) -> bool {
+        self.settled
+    }
+
     pub(super) fn stamp(&self) -> Option<Stamp> {
         self.file.map(|file| file.stamp)
     }

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW};
 
 use super::stamp::{Facts, Kind, Stamp};
+use crate::file_system::is_remote;
 
 /// What is asked of the system. Tests name the call that is to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -104,7 +105,7 @@ impl Disk {
 
     /// Whether an open file lies on a file system whose time stamps other machines set.
     pub(super) fn is_remote(file: &File) -> bool {
-        rustix::fs::fstatfs(file).is_ok_and(|found| super::stamp::is_remote(&found))
+        rustix::fs::fstatfs(file).is_ok_and(|found| is_remote(&found))
     }
 
     /// The whole content from the start, but no more than `limit` bytes.

@@ -31,12 +31,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stepstone_proto::envelope::Envelope;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
+use crate::repository::Choice;
 use crate::roadmap::Roadmap;
 
 pub use error::StoreError;
 pub use watch::WorklistEvent;
 
+use content::Content;
 use disk::Disk;
 use owner::{Ask, Owner};
 use place::{Key, Place};
@@ -61,6 +64,8 @@ pub struct Stores {
 #[derive(Debug, Clone)]
 pub struct Store {
     asks: mpsc::UnboundedSender<Ask>,
+    board: Board,
+    disk: Disk,
     place: Place,
     /// As the asker named it.
     named: PathBuf,
@@ -82,6 +87,17 @@ impl Found {
     pub fn at(path: &Path) -> Result<Self, StoreError> {
         let place = Place::of(path).map_err(|error| StoreError::lost(path, error))?;
         Ok(Self { place, named: path.to_owned() })
+    }
+
+    /// The same for a file that was chosen just now, so that its links need not be resolved again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Found::at`].
+    pub fn chosen(choice: &Choice) -> Result<Self, StoreError> {
+        let Some(target) = &choice.target else { return Self::at(&choice.path) };
+        let place = Place::at(target.clone()).map_err(|error| StoreError::lost(&choice.path, error))?;
+        Ok(Self { place, named: choice.path.clone() })
     }
 }
 
@@ -165,7 +181,19 @@ struct Registry {
 #[derive(Debug)]
 struct Entry {
     asks: mpsc::UnboundedSender<Ask>,
-    overview: Arc<Mutex<StoreOverview>>,
+    board: Board,
+}
+
+/// What an owner shows to everybody, without being asked.
+type Board = Arc<Mutex<Shown>>;
+
+#[derive(Debug)]
+struct Shown {
+    overview: StoreOverview,
+    /// The file as it was found or written last.
+    known: Option<Arc<Content>>,
+    /// When somebody last used the worklist.
+    used: Instant,
 }
 
 impl Stores {
@@ -184,15 +212,15 @@ impl Stores {
     #[must_use]
     pub fn open(&self, found: Found, root: &Path) -> Store {
         let Found { place, named } = found;
-        let asks = self.registry.owner_of(&place, &named, root);
-        Store { asks, place, named }
+        let (asks, board) = self.registry.owner_of(&place, &named, root);
+        Store { asks, board, disk: self.registry.disk.clone(), place, named }
     }
 
     /// The worklists that are open.
     #[must_use]
     pub fn overview(&self) -> Vec<StoreOverview> {
         let mut all: Vec<StoreOverview> =
-            self.registry.lock().values().map(|entry| lock(&entry.overview).clone()).collect();
+            self.registry.lock().values().map(|entry| lock(&entry.board).overview.clone()).collect();
         all.sort_by(|one, other| one.path.cmp(&other.path));
         all
     }
@@ -217,7 +245,20 @@ impl Store {
     ///
     /// When the file is no roadmap, no file, or cannot be read.
     pub async fn read(&self) -> Result<Snapshot, StoreError> {
-        self.ask(|reply| Ask::Read { place: self.place.clone(), reply }).await
+        match self.at_hand() {
+            Some(snapshot) => Ok(snapshot),
+            None => self.ask(|reply| Ask::Read { place: self.place.clone(), reply }).await,
+        }
+    }
+
+    /// What was found before, when one look at the file's stamp shows that it stands. Content can only be settled on a
+    /// file system that answers at once, so the event loop may take that look.
+    fn at_hand(&self) -> Option<Snapshot> {
+        let known = lock(&self.board).known.clone()?;
+        let stands = known.is_settled()
+            && self.disk.look(&self.place.target).is_ok_and(|found| known.stamp() == Some(found.stamp));
+        let roadmap = known.roadmap.as_ref().ok().filter(|_| stands)?.clone();
+        Some(Snapshot { roadmap, exists: true })
     }
 
     /// Carries out one change, or answers that there is nothing to write. Returns when the answer is on the disk.
@@ -246,28 +287,34 @@ impl Registry {
     }
 
     /// The owner of a worklist, started if there is none.
-    fn owner_of(self: &Arc<Self>, place: &Place, path: &Path, root: &Path) -> mpsc::UnboundedSender<Ask> {
+    fn owner_of(
+        self: &Arc<Self>,
+        place: &Place,
+        path: &Path,
+        root: &Path,
+    ) -> (mpsc::UnboundedSender<Ask>, Board) {
         let mut open = self.lock();
         if let Some(entry) = open.get(&place.key) {
-            let mut overview = lock(&entry.overview);
-            path.clone_into(&mut overview.path);
-            root.clone_into(&mut overview.root);
-            return entry.asks.clone();
+            let mut shown = lock(&entry.board);
+            path.clone_into(&mut shown.overview.path);
+            root.clone_into(&mut shown.overview.root);
+            shown.used = Instant::now();
+            return (entry.asks.clone(), Arc::clone(&entry.board));
         }
         let (asks, asked) = mpsc::unbounded_channel();
         let overview =
             StoreOverview { path: path.to_owned(), root: root.to_owned(), revision: 0, goals: 0, queued: 0 };
-        let overview = Arc::new(Mutex::new(overview));
-        tokio::spawn(Owner::new(Arc::clone(self), place, asked, Arc::clone(&overview)).run());
-        open.insert(place.key.clone(), Entry { asks: asks.clone(), overview });
-        asks
+        let board = Arc::new(Mutex::new(Shown { overview, known: None, used: Instant::now() }));
+        tokio::spawn(Owner::new(Arc::clone(self), place, asked, Arc::clone(&board)).run());
+        open.insert(place.key.clone(), Entry { asks: asks.clone(), board: Arc::clone(&board) });
+        (asks, board)
     }
 
     /// Lets an owner end that nobody has open. Whether it may.
-    fn retire(&self, key: &Key, overview: &Arc<Mutex<StoreOverview>>) -> bool {
+    fn retire(&self, key: &Key, board: &Board) -> bool {
         let mut open = self.lock();
         match open.get(key) {
-            Some(entry) if Arc::ptr_eq(&entry.overview, overview) => {
+            Some(entry) if Arc::ptr_eq(&entry.board, board) => {
                 let unused = entry.asks.strong_count() == 1;
                 if unused {
                     open.remove(key);
@@ -280,9 +327,9 @@ impl Registry {
     }
 
     /// A worklist's directory was made or replaced: its owner gets the new key, unless that has an owner already.
-    fn rekey(&self, old: &Key, new: &Key, overview: &Arc<Mutex<StoreOverview>>) {
+    fn rekey(&self, old: &Key, new: &Key, board: &Board) {
         let mut open = self.lock();
-        if open.get(old).is_some_and(|entry| Arc::ptr_eq(&entry.overview, overview))
+        if open.get(old).is_some_and(|entry| Arc::ptr_eq(&entry.board, board))
             && let Some(entry) = open.remove(old)
         {
             open.entry(new.clone()).or_insert(entry);

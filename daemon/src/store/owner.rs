@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use stepstone_proto::envelope::Envelope;
@@ -17,10 +17,12 @@ use super::attempt::{self, Outcome, PATIENCE, Pending, Workbench};
 use super::content::{self, Content};
 use super::disk::Disk;
 use super::place::{Key, Place};
-use super::{Job, Registry, Snapshot, StoreError, StoreOverview, Verdict, lock, lock_directory};
+use super::{Board, Job, Registry, Snapshot, StoreError, Verdict, lock, lock_directory};
 
 /// A worklist that nobody asked about for this long is dropped from memory.
 const UNUSED: Duration = Duration::from_secs(10 * 60);
+/// How often one is looked at again that was used meanwhile, or that somebody holds open.
+const UNUSED_AGAIN: Duration = Duration::from_secs(60);
 /// The first and the longest pause between two attempts at a held lock.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 /// Somebody else who held the lock this recently is likely to want it again.
@@ -50,8 +52,8 @@ pub(super) struct Owner {
     /// The file, links resolved: as of the last who asked.
     path: PathBuf,
     asks: mpsc::UnboundedReceiver<Ask>,
-    overview: Arc<Mutex<StoreOverview>>,
-    known: Option<Arc<Content>>,
+    /// Also holds the file as it was found or written last.
+    board: Board,
     readers: Vec<Reader>,
     newcomers: Vec<Pending>,
     look: Option<JoinHandle<Looked>>,
@@ -72,14 +74,13 @@ impl Owner {
         registry: Arc<Registry>,
         place: &Place,
         asks: mpsc::UnboundedReceiver<Ask>,
-        overview: Arc<Mutex<StoreOverview>>,
+        board: Board,
     ) -> Self {
         Self {
             key: place.key.clone(),
             path: place.target.clone(),
             asks,
-            overview,
-            known: None,
+            board,
             readers: Vec::new(),
             newcomers: Vec::new(),
             look: None,
@@ -96,6 +97,7 @@ impl Owner {
 
     pub(super) async fn run(mut self) {
         let mut closed = false;
+        let mut unused_at = Instant::now() + UNUSED;
         loop {
             self.start_look();
             self.start_attempt();
@@ -128,10 +130,12 @@ impl Owner {
                     self.attempted(attempted);
                 }
                 () = over(&mut self.rest) => self.rest = None,
-                () = tokio::time::sleep(UNUSED), if idle => {
-                    if self.registry.retire(&self.key, &self.overview) {
+                () = tokio::time::sleep_until(unused_at), if idle => {
+                    let used = lock(&self.board).used;
+                    if used.elapsed() >= UNUSED && self.registry.retire(&self.key, &self.board) {
                         return;
                     }
+                    unused_at = (used + UNUSED).max(Instant::now() + UNUSED_AGAIN);
                 }
             }
         }
@@ -161,7 +165,7 @@ impl Owner {
     }
 
     fn count(&self) {
-        lock(&self.overview).queued = self.newcomers.len() + self.queue.len();
+        lock(&self.board).overview.queued = self.newcomers.len() + self.queue.len();
     }
 
     fn start_look(&mut self) {
@@ -170,7 +174,7 @@ impl Owner {
         }
         let readers = std::mem::take(&mut self.readers);
         let newcomers = std::mem::take(&mut self.newcomers);
-        let (disk, path, known) = (self.registry.disk.clone(), self.path.clone(), self.known.clone());
+        let (disk, path, known) = (self.registry.disk.clone(), self.path.clone(), self.known());
         let has_journal = self.registry.settings.state_dir.is_some();
         self.look = Some(tokio::task::spawn_blocking(move || {
             let content = content::fresh(&disk, &path, known.as_ref());
@@ -197,13 +201,17 @@ impl Owner {
         self.count();
     }
 
-    fn know(&mut self, content: Option<Arc<Content>>) {
-        self.known = content;
-        if let Some(Ok(roadmap)) = self.known.as_ref().map(|content| content.roadmap.as_ref()) {
-            let mut overview = lock(&self.overview);
-            overview.revision = roadmap.revision();
-            overview.goals = roadmap.len();
+    fn known(&self) -> Option<Arc<Content>> {
+        lock(&self.board).known.clone()
+    }
+
+    fn know(&self, content: Option<Arc<Content>>) {
+        let mut shown = lock(&self.board);
+        if let Some(Ok(roadmap)) = content.as_ref().map(|content| content.roadmap.as_ref()) {
+            shown.overview.revision = roadmap.revision();
+            shown.overview.goals = roadmap.len();
         }
+        shown.known = content;
     }
 
     fn start_attempt(&mut self) {
@@ -212,7 +220,7 @@ impl Owner {
         }
         let batch = std::mem::take(&mut self.queue);
         let mut bench = self.bench.take().unwrap_or_else(|| bench(&self.registry));
-        bench.known = self.known.clone();
+        bench.known = self.known();
         let path = self.path.clone();
         let refreshing = Refreshing::start(bench.disk.clone(), Arc::clone(&bench.pulse));
         self.attempt = Some(tokio::task::spawn_blocking(move || {
@@ -235,7 +243,7 @@ impl Owner {
         if let Some(place) = outcome.place
             && place.key != self.key
         {
-            self.registry.rekey(&self.key, &place.key, &self.overview);
+            self.registry.rekey(&self.key, &place.key, &self.board);
             self.key = place.key;
         }
         answer(outcome.answers);

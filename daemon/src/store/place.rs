@@ -62,7 +62,8 @@ impl Place {
         }
     }
 
-    fn at(target: PathBuf) -> io::Result<Self> {
+    /// The same for a path whose links are resolved already.
+    pub(super) fn at(target: PathBuf) -> io::Result<Self> {
         let mut names: Vec<OsString> = Vec::new();
         let mut below = target.as_path();
         while let (Some(directory), Some(name)) = (below.parent(), below.file_name()) {

@@ -1,7 +1,5 @@
 //! Stamps: how a store knows that a file is the one it read, without reading it again.
 
-use std::path::Path;
-
 /// Two equal stamps, of which the earlier was old when it was taken, mean the same content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
@@ -68,40 +66,4 @@ pub(super) struct Facts {
     pub(super) gid: u32,
     /// When it was made, where the file system keeps that.
     pub(super) born_ns: Option<i128>,
-}
-
-/// Whether `path` lies on a file system that other machines write to as well.
-pub(super) fn path_is_remote(path: &Path) -> bool {
-    rustix::fs::statfs(path).is_ok_and(|found| is_remote(&found))
-}
-
-/// File systems whose time stamps come from elsewhere, and which report no changes by others: NFS, SMB and CIFS, AFS,
-/// Coda, 9P, Ceph, Lustre, and everything behind FUSE, which may be a network too.
-#[cfg(target_os = "linux")]
-pub(super) const fn is_remote(found: &rustix::fs::StatFs) -> bool {
-    // The type's width and sign differ between architectures; the numbers have 32 bits.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "magic numbers have 32 bits")]
-    let magic = found.f_type as u32;
-    matches!(
-        magic,
-        0x6969
-            | 0x517b
-            | 0xff53_4d42
-            | 0xfe53_4d42
-            | 0x5346_414f
-            | 0x6b41_4653
-            | 0x7375_7245
-            | 0x0102_1997
-            | 0x00c3_6400
-            | 0x0bd0_0bd0
-            | 0x6573_5546
-    )
-}
-
-/// On other systems the mount says so itself.
-#[cfg(not(target_os = "linux"))]
-pub(super) const fn is_remote(found: &rustix::fs::StatFs) -> bool {
-    /// `MNT_LOCAL` of `<sys/mount.h>`.
-    const LOCAL: u32 = 0x1000;
-    found.f_flags & LOCAL == 0
 }

@@ -201,6 +201,29 @@ fn worklists_that_nobody_uses_are_dropped_from_memory() {
 }
 
 #[test]
+fn a_worklist_that_is_read_now_and_then_stays_in_memory() {
+    let bench = Bench::new();
+    bench.write("{\"version\":1,\"revision\":1,\"goals\":[]}");
+    bench.settle();
+    bench.read().unwrap();
+    let pass = |minutes: u64| {
+        bench.runtime.block_on(async {
+            tokio::time::pause();
+            tokio::time::sleep(Duration::from_secs(60 * minutes)).await;
+            tokio::time::resume();
+        });
+    };
+    for _ in 0..20 {
+        pass(7);
+        assert_eq!(bench.stores.overview().len(), 1);
+        bench.read().unwrap();
+        assert_eq!(bench.rig.count(Step::Open), 0, "what was read before stands");
+    }
+    pass(11);
+    assert!(bench.stores.overview().is_empty());
+}
+
+#[test]
 fn finishing_waits_for_everything_accepted() {
     let bench = Bench::new();
     let store = bench.open();

@@ -24,7 +24,7 @@ fn title(snapshot: &Snapshot) -> String {
 
 impl Bench {
     /// Reads until the file is not read again any more, because its stamp is old enough.
-    fn settle(&self) {
+    pub(super) fn settle(&self) {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
             self.rig.heal();

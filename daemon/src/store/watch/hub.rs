@@ -12,8 +12,8 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::{Notify, mpsc};
 
 use super::super::lock;
-use super::super::stamp::path_is_remote;
 use super::subscription::{Join, Subject};
+use crate::file_system::path_is_remote;
 
 /// A name in a directory that somebody wants to hear of.
 pub(super) type Interest = (PathBuf, OsString);

@@ -156,7 +156,7 @@ impl Subscription {
         });
         let place = place.await?;
         let ended = || StoreError::Ended { path: choice.path.clone() };
-        let asks = self.registry.owner_of(&place, &choice.path, &self.subject.root);
+        let (asks, _) = self.registry.owner_of(&place, &choice.path, &self.subject.root);
         let (reply, answer) = oneshot::channel();
         asks.send(Ask::Read { place, reply }).map_err(|_| ended())?;
         answer.await.unwrap_or_else(|_| Err(ended())).map_err(|error| error.about(&choice.path))
