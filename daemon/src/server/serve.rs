@@ -12,7 +12,7 @@ use serde_json::json;
 use stepstone_proto::paths::Layout;
 use stepstone_proto::protocol::{self, RANGE, StartReport};
 use stepstone_proto::state;
-use stepstone_proto::transport::{self, Listener, Stream};
+use stepstone_proto::transport::{Listener, Peer, Stream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -184,9 +184,9 @@ impl House {
             let lonely = self.connections.is_empty();
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
-                    Ok(stream) => {
+                    Ok((stream, peer)) => {
                         was_used = true;
-                        admit(&self.server, &mut self.connections, stream);
+                        admit(&self.server, &mut self.connections, stream, peer);
                     }
                     Err(error) => {
                         tracing::warn!("no connection accepted: {error}");
@@ -221,8 +221,8 @@ impl House {
         self.server.leave(why);
         self.life.unlink();
         let Self { server, life, listener, mut connections, .. } = self;
-        for stream in listener.close() {
-            admit(&server, &mut connections, stream);
+        for (stream, peer) in listener.close() {
+            admit(&server, &mut connections, stream, peer);
         }
         drop(life);
         let drained = async {
@@ -238,11 +238,9 @@ impl House {
 }
 
 /// Serves a new connection, if it is one of ours and there is room.
-fn admit(server: &Arc<Server>, connections: &mut JoinSet<()>, stream: Stream) {
-    match transport::peer(&stream) {
-        Ok(peer) if peer.uid == state::uid() => {}
-        Ok(peer) => return tracing::warn!("user {} was refused", peer.uid),
-        Err(error) => return tracing::warn!("a client without credentials was refused: {error}"),
+fn admit(server: &Arc<Server>, connections: &mut JoinSet<()>, stream: Stream, peer: Peer) {
+    if peer.uid != state::uid() {
+        return tracing::warn!("user {} was refused", peer.uid);
     }
     if connections.len() >= CONNECTIONS {
         tracing::warn!("more than {CONNECTIONS} connections; one was refused");

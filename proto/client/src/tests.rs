@@ -58,7 +58,7 @@ impl House {
         let acts = Arc::new(Mutex::new(acts.into_iter().collect::<Vec<_>>().into_iter()));
         let asked = Arc::clone(&self.asked);
         self.daemon = Some(tokio::spawn(async move {
-            while let Ok(mut stream) = listener.accept().await {
+            while let Ok((mut stream, _)) = listener.accept().await {
                 let (acts, asked) = (Arc::clone(&acts), Arc::clone(&asked));
                 tokio::spawn(async move {
                     while let Some(request) = request(&mut stream).await {

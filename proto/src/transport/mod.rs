@@ -3,6 +3,8 @@
 //! A socket's name is never reclaimed on drop and never overwritten: only the holder of the daemon's lock removes
 //! it (see the daemon's `server`). The module is the seam for other systems.
 
+mod stream;
+
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -19,8 +21,7 @@ compile_error!(
      `proto::state` (ownership of directories, locks) and `proto::paths` (where the state directory is)."
 );
 
-/// One connection.
-pub use interprocess::os::unix::uds_local_socket::tokio::Stream;
+pub use stream::Stream;
 
 /// Who is at the other end, as the system says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,11 +83,10 @@ impl ConnectError {
 /// Why not; see [`ConnectError`].
 pub async fn connect(path: &Path, limit: Duration) -> Result<(Stream, Peer), ConnectError> {
     let connecting = async {
-        let stream = Stream::connect(name(path)?).await?;
+        let stream = unix::Stream::connect(name(path)?).await?;
         // A full accept queue leaves a stream that looks connected and is not.
         rustix::net::getpeername(&stream)?;
-        let peer = peer(&stream)?;
-        Ok((stream, peer))
+        with_peer(stream)
     };
     let connected = match tokio::time::timeout(limit, connecting).await {
         Ok(connected) => connected,
@@ -96,16 +96,12 @@ pub async fn connect(path: &Path, limit: Duration) -> Result<(Stream, Peer), Con
     if peer.uid == crate::state::uid() { Ok((stream, peer)) } else { Err(ConnectError::Foreign(peer.uid)) }
 }
 
-/// Who is at the other end.
-///
-/// # Errors
-///
-/// When the system does not tell.
-pub fn peer(stream: &Stream) -> io::Result<Peer> {
+/// The connection, and who is at its other end.
+fn with_peer(stream: unix::Stream) -> io::Result<(Stream, Peer)> {
     let credentials = stream.peer_creds()?;
     let pid = credentials.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid != 0);
     let uid = credentials.euid().ok_or(io::ErrorKind::Unsupported)?;
-    Ok(Peer { pid, uid })
+    Ok((Stream::over(stream)?, Peer { pid, uid }))
 }
 
 /// The daemon's end.
@@ -131,12 +127,12 @@ impl Listener {
     /// # Errors
     ///
     /// The system's; the listener stays usable.
-    pub async fn accept(&self) -> io::Result<Stream> {
-        self.0.accept().await
+    pub async fn accept(&self) -> io::Result<(Stream, Peer)> {
+        with_peer(self.0.accept().await?)
     }
 
     /// Refuses whoever connects from now on, and gives those who already wait in the accept queue.
-    pub fn close(self) -> Vec<Stream> {
+    pub fn close(self) -> Vec<(Stream, Peer)> {
         // Where listeners cannot be shut down, who connects between the last accept and the close is cut off, which
         // clients take for a daemon that died before it answered.
         let _ = rustix::net::shutdown(&self.0, rustix::net::Shutdown::Read);
@@ -145,7 +141,7 @@ impl Listener {
         std::iter::from_fn(|| listener.accept().ok())
             .filter_map(|(stream, _)| {
                 stream.set_nonblocking(true).ok()?;
-                Stream::try_from(OwnedFd::from(stream)).ok()
+                with_peer(unix::Stream::try_from(OwnedFd::from(stream)).ok()?).ok()
             })
             .collect()
     }

@@ -1,0 +1,199 @@
+//! One connection, which wakes its owner only for what it waits for.
+
+use std::io::{self, IoSlice, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use interprocess::os::unix::uds_local_socket::tokio as unix;
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+
+/// One connection.
+///
+/// A local socket that somebody waits for in both directions is reported writable each time the other side reads.
+/// That would wake both sides once per message for nothing, so room for writing is waited for only when there is none.
+#[derive(Debug)]
+pub struct Stream {
+    socket: AsyncFd<UnixStream>,
+    /// The same socket, while there is no room for what is to be written.
+    room: Option<AsyncFd<UnixStream>>,
+}
+
+impl Stream {
+    pub(super) fn over(socket: unix::Stream) -> io::Result<Self> {
+        Self::new(OwnedFd::try_from(socket)?.into())
+    }
+
+    pub(super) fn new(socket: UnixStream) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        Ok(Self { socket: watch(socket, Interest::READABLE)?, room: None })
+    }
+
+    fn poll_writing(
+        &mut self,
+        context: &mut Context<'_>,
+        mut write: impl FnMut(&UnixStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            let written = match &self.room {
+                None => write(self.socket.get_ref()),
+                Some(room) => {
+                    let mut room = ready!(room.poll_write_ready(context))?;
+                    match room.try_io(|_| write(self.socket.get_ref())) {
+                        Ok(written) => written,
+                        Err(_) => continue,
+                    }
+                }
+            };
+            match written {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.room = Some(watch(self.socket.get_ref().try_clone()?, Interest::WRITABLE)?);
+                }
+                written => {
+                    self.room = None;
+                    return Poll::Ready(written);
+                }
+            }
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "the event loop has to be promised what a socket is")]
+fn watch(socket: UnixStream, interest: Interest) -> io::Result<AsyncFd<UnixStream>> {
+    // SAFETY: a `UnixStream` owns one descriptor, which stays open and the same until it is dropped, and nobody gets
+    // more than a shared reference to it here.
+    Ok(unsafe { AsyncFd::register_with_interest(socket, interest) }?)
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            let mut ready = ready!(self.socket.poll_read_ready(context))?;
+            let room = into.initialize_unfilled();
+            let size = room.len();
+            match ready.try_io(|socket| socket.get_ref().read(room)) {
+                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(Ok(read)) => {
+                    // It was emptied, so the system reports whatever comes next, and asking it can be left out. An
+                    // end is not reported again.
+                    if 0 < read && read < size {
+                        ready.clear_ready();
+                    }
+                    into.advance(read);
+                    return Poll::Ready(Ok(()));
+                }
+                Ok(Err(error)) => return Poll::Ready(Err(error)),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_writing(context, |mut socket| socket.write(bytes))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_writing(context, |mut socket| socket.write_vectored(parts))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.socket.get_ref().shutdown(Shutdown::Write))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn pair() -> (Stream, Stream) {
+        let (one, other) = UnixStream::pair().unwrap();
+        (Stream::new(one).unwrap(), Stream::new(other).unwrap())
+    }
+
+    #[tokio::test]
+    async fn what_is_written_arrives_whole_and_in_order_whatever_its_size() {
+        let (mut here, mut there) = pair();
+        let text: Vec<u8> = (0..3_000_000_u32).map(|number| number.to_le_bytes()[0]).collect();
+        let given = text.clone();
+        let writing = tokio::spawn(async move {
+            for size in [1, 100, 8192, 1_000_000] {
+                here.write_all(&given[..size]).await.unwrap();
+            }
+            here.write_all(&given).await.unwrap();
+            here.shutdown().await.unwrap();
+            let mut answer = Vec::new();
+            here.read_to_end(&mut answer).await.unwrap();
+            answer
+        });
+        let mut came = Vec::new();
+        for size in [1, 100, 8192, 1_000_000, text.len()] {
+            came.resize(size, 0);
+            there.read_exact(&mut came).await.unwrap();
+            assert_eq!(came, text[..size], "{size} bytes");
+        }
+        assert_eq!(there.read(&mut came).await.unwrap(), 0, "the end");
+        there.write_all(b"an answer after the end").await.unwrap();
+        drop(there);
+        assert_eq!(writing.await.unwrap(), b"an answer after the end");
+    }
+
+    #[tokio::test]
+    async fn writing_waits_for_room_and_goes_on_when_there_is_some() {
+        let (mut here, mut there) = pair();
+        let full = async {
+            loop {
+                here.write_all(&[b'x'; 4096]).await.unwrap();
+            }
+        };
+        assert!(timeout(Duration::from_millis(20), full).await.is_err(), "nobody reads");
+        let reading = tokio::spawn(async move {
+            let mut all = Vec::new();
+            there.read_to_end(&mut all).await.unwrap();
+            all
+        });
+        here.write_all(b"the end").await.unwrap();
+        drop(here);
+        assert!(reading.await.unwrap().ends_with(b"xthe end"));
+    }
+
+    #[tokio::test]
+    async fn the_other_side_s_end_is_noticed_by_reader_and_writer() {
+        let (mut here, there) = pair();
+        drop(there);
+        assert_eq!(here.read(&mut [0; 8]).await.unwrap(), 0);
+        assert_eq!(here.read(&mut [0; 8]).await.unwrap(), 0, "again");
+        let error = here.write_all(b"to nobody").await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+}
