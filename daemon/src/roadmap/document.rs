@@ -79,6 +79,12 @@ impl Roadmap {
         Self(Arc::new(Content { fields, revision, goals, retired, names, graph: OnceLock::new() }))
     }
 
+    /// Whether this is the very same content, and not only an equal one.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The file's revision; 0 when it has none.
     #[must_use]
     pub fn revision(&self) -> u64 {

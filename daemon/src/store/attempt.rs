@@ -17,6 +17,7 @@ use super::disk::{Disk, since_1970_ns};
 use super::journal::{Index, Journal, Remembered};
 use super::kernel_lock::KernelLock;
 use super::lock_directory::{self, LockDirectory, Pulse, Taken};
+use super::look::{self, Known};
 use super::place::Place;
 use super::{Job, StoreError};
 
@@ -31,8 +32,8 @@ pub(super) struct Pending {
     pub(super) job: Job,
     pub(super) reply: oneshot::Sender<Result<Envelope, StoreError>>,
     pub(super) since: Instant,
-    /// What the look without locks decided, when that was no change: only the journal may know better.
-    pub(super) prepared: Option<Envelope>,
+    /// What the look without locks came to.
+    pub(super) known: Known,
 }
 
 /// A change with its answer.
@@ -64,6 +65,8 @@ pub(super) struct Outcome {
     pub(super) lock: Option<PathBuf>,
     /// Where the file turned out to be.
     pub(super) place: Option<Place>,
+    /// The file was looked at.
+    pub(super) looked: bool,
     /// The file was replaced.
     pub(super) replaced: bool,
 }
@@ -71,9 +74,10 @@ pub(super) struct Outcome {
 /// Tries to carry out a batch on the goal file at `path` (links resolved).
 pub(super) fn attempt(bench: &mut Workbench, path: &Path, batch: Vec<Pending>) -> Outcome {
     let mut run = Run { bench, outcome: Outcome::default() };
+    let batch = run.look(path, batch);
     // What only the journal has to be asked about must not fail because a directory cannot be made.
     let (prepared, changes): (Vec<_>, Vec<_>) =
-        batch.into_iter().partition(|pending| pending.prepared.is_some());
+        batch.into_iter().partition(|pending| !pending.known.writes());
     for part in [prepared, changes] {
         if let Err((error, failed)) = run.carry_out(path, part) {
             run.fail(failed, &error);
@@ -94,9 +98,31 @@ impl Run<'_> {
         self.outcome.answers.extend(failed.into_iter().map(|pending| (pending, Err(error.clone()))));
     }
 
-    fn busy(&mut self, lock: PathBuf, left: Vec<Pending>) {
+    fn busy(&mut self, lock: PathBuf, mut left: Vec<Pending>) {
         self.outcome.lock = Some(lock);
+        for pending in &mut left {
+            pending.known.let_go();
+        }
         self.outcome.left.extend(left);
+    }
+
+    /// Decides on those that nobody has decided on yet. Who needs nothing written has its answer at once. What is left
+    /// stays in its order.
+    fn look(&mut self, path: &Path, batch: Vec<Pending>) -> Vec<Pending> {
+        let (new, mut batch): (Vec<_>, Vec<_>) =
+            batch.into_iter().partition(|pending| matches!(pending.known, Known::Nothing));
+        if !new.is_empty() {
+            let bench = &mut *self.bench;
+            let has_journal = bench.state_dir.is_some();
+            let looked = look::look(&bench.disk, path, bench.known.as_ref(), new, has_journal);
+            if let Ok(content) = looked.content {
+                bench.known = Some(content);
+                self.outcome.looked = true;
+            }
+            answer(looked.answered);
+            batch.extend(looked.to_do);
+        }
+        batch
     }
 
     fn carry_out(&mut self, path: &Path, batch: Vec<Pending>) -> Result<(), Failed> {
@@ -129,7 +155,7 @@ impl Run<'_> {
 
     /// Makes the directory if something may be written, and takes the kernel lock of what is then there.
     fn enter(&mut self, path: &Path, batch: &[Pending]) -> Result<(Place, Option<KernelLock>), Closed> {
-        let writes = batch.iter().any(|pending| pending.prepared.is_none());
+        let writes = batch.iter().any(|pending| pending.known.writes());
         let find = || match Place::of(path) {
             Ok(place) if place.target == path => Ok(place),
             // A link was put there since the asker was told where the file is. It may lead anywhere.
@@ -277,9 +303,10 @@ impl Run<'_> {
                 Err(error) => {
                     Err(StoreError::disk(&place.target, "read the journal of", &place.target, error))
                 }
-                Ok(Remembered::New) => match pending.prepared.take() {
-                    Some(envelope) => Ok(envelope),
-                    None => {
+                Ok(Remembered::New) => match std::mem::replace(&mut pending.known, Known::Writes(None)) {
+                    Known::Prepared(envelope) => Ok(envelope),
+                    known => {
+                        pending.known = known;
                         left.push(pending);
                         continue;
                     }
@@ -335,6 +362,14 @@ impl Run<'_> {
             }
         }
         Err((StoreError::Unsteady { path: place.target.clone() }, batch))
+    }
+}
+
+/// Gives everybody their answer.
+pub(super) fn answer(answered: Vec<Answered>) {
+    for (pending, answer) in answered {
+        // Who is gone needs none.
+        let _ = pending.reply.send(answer);
     }
 }
 

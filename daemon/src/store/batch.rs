@@ -38,7 +38,8 @@ pub(super) fn decide(batch: &mut [Pending], roadmap: Roadmap) -> (Vec<Decided>, 
             });
             continue;
         }
-        match (pending.job.decide)(&current, now_ms()) {
+        let verdict = pending.known.verdict_on(&current);
+        match verdict.unwrap_or_else(|| (pending.job.decide)(&current, now_ms())) {
             Verdict::Answer(envelope) => decided.push(Decided::Answer(Ok(envelope))),
             Verdict::Write { next, envelope } => {
                 if let Some(key) = &pending.job.key {

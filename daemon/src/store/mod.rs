@@ -2,7 +2,7 @@
 //!
 //! - [`Stores`] knows every open worklist; each has one task (`owner`) with its parsed state and its queue.
 //! - `content` and `stamp` read a file without reading it again each time.
-//! - `attempt` carries out what waits, in one blocking step: `kernel_lock`, `journal`, `lock_directory`, the
+//! - `look` decides without locks, and `attempt` carries out what is to be written, in one blocking step: `kernel_lock`, `journal`, `lock_directory`, the
 //!   decisions of a `batch`, and `commit`, the replacement.
 //! - `watch` turns changes by anybody into events. It is never needed for a right answer.
 //! - `disk` is the seam to the system.
@@ -16,6 +16,7 @@ mod error;
 mod journal;
 mod kernel_lock;
 mod lock_directory;
+mod look;
 mod migrate;
 mod owner;
 mod place;
@@ -117,8 +118,8 @@ pub type Decide = Box<dyn FnMut(&Roadmap, i64) -> Verdict + Send>;
 pub struct Job {
     /// One key, one change. Leave it out for dry runs, which are never recorded.
     pub key: Option<IdempotencyKey>,
-    /// Called at least twice for a change: on a look without locks, and under the locks on what is then there. Must
-    /// do nothing else than decide.
+    /// Called on a look without locks, and again under the locks when something else is there by then, or time has
+    /// passed. Must do nothing else than decide.
     pub decide: Decide,
     /// `false`: the asker is gone, and the change is not carried out. Asked until the change has had its turn.
     pub wanted: Box<dyn Fn() -> bool + Send>,
@@ -254,10 +255,9 @@ impl Store {
     /// What was found before, when one look at the file's stamp shows that it stands. Content can only be settled on a
     /// file system that answers at once, so the event loop may take that look.
     fn at_hand(&self) -> Option<Snapshot> {
-        let known = lock(&self.board).known.clone()?;
-        let stands = known.is_settled()
-            && self.disk.look(&self.place.target).is_ok_and(|found| known.stamp() == Some(found.stamp));
-        let roadmap = known.roadmap.as_ref().ok().filter(|_| stands)?.clone();
+        let known = lock(&self.board).known.clone().filter(|known| known.is_settled());
+        let known = content::glance(&self.disk, &self.place.target, known.as_ref())?;
+        let roadmap = known.roadmap.as_ref().ok()?.clone();
         Some(Snapshot { roadmap, exists: true })
     }
 

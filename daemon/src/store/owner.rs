@@ -16,8 +16,9 @@ use tokio::time::{Instant, Sleep};
 use super::attempt::{self, Outcome, PATIENCE, Pending, Workbench};
 use super::content::{self, Content};
 use super::disk::Disk;
+use super::look::{self, Known, Looked};
 use super::place::{Key, Place};
-use super::{Board, Job, Registry, Snapshot, StoreError, Verdict, lock, lock_directory};
+use super::{Board, Job, Registry, Snapshot, StoreError, lock, lock_directory};
 
 /// A worklist that nobody asked about for this long is dropped from memory.
 const UNUSED: Duration = Duration::from_secs(10 * 60);
@@ -38,12 +39,13 @@ pub(super) enum Ask {
 type Reader = oneshot::Sender<Result<Snapshot, StoreError>>;
 type Attempted = (Workbench, Outcome, Duration);
 
-/// What a look without locks found, and what it decided on the changes that came since the last one.
-struct Looked {
-    content: Result<Arc<Content>, StoreError>,
+/// How a look ended.
+struct Seen {
+    /// What readers wait for.
+    read: Option<Result<Arc<Content>, StoreError>>,
     readers: Vec<Reader>,
-    answered: Vec<attempt::Answered>,
-    to_do: Vec<Pending>,
+    /// What it decided on the changes that came since the last one.
+    looked: Option<Looked>,
 }
 
 pub(super) struct Owner {
@@ -56,7 +58,9 @@ pub(super) struct Owner {
     board: Board,
     readers: Vec<Reader>,
     newcomers: Vec<Pending>,
-    look: Option<JoinHandle<Looked>>,
+    look: Option<JoinHandle<Seen>>,
+    /// The look under way decides on changes; later ones must not come before them.
+    deciding: bool,
     queue: Vec<Pending>,
     /// Not there while it is lent to an attempt.
     bench: Option<Workbench>,
@@ -84,6 +88,7 @@ impl Owner {
             readers: Vec::new(),
             newcomers: Vec::new(),
             look: None,
+            deciding: false,
             queue: Vec::new(),
             bench: Some(bench(&registry)),
             attempt: None,
@@ -99,8 +104,8 @@ impl Owner {
         let mut closed = false;
         let mut unused_at = Instant::now() + UNUSED;
         loop {
-            self.start_look();
             self.start_attempt();
+            self.start_look();
             let idle = self.is_idle();
             if idle {
                 for finisher in self.finishers.drain(..) {
@@ -121,9 +126,10 @@ impl Owner {
                     }
                     None => closed = true,
                 },
-                looked = ended(&mut self.look) => {
+                seen = ended(&mut self.look) => {
                     self.look = None;
-                    self.looked(looked);
+                    self.deciding = false;
+                    self.seen(seen);
                 }
                 attempted = ended(&mut self.attempt) => {
                     self.attempt = None;
@@ -157,7 +163,7 @@ impl Owner {
             }
             Ask::Change { place, job, reply } => {
                 self.path = place.target;
-                self.newcomers.push(Pending { job, reply, since: Instant::now(), prepared: None });
+                self.newcomers.push(Pending { job, reply, since: Instant::now(), known: Known::Nothing });
                 self.count();
             }
             Ask::Finish(finisher) => self.finishers.push(finisher),
@@ -176,27 +182,42 @@ impl Owner {
         let newcomers = std::mem::take(&mut self.newcomers);
         let (disk, path, known) = (self.registry.disk.clone(), self.path.clone(), self.known());
         let has_journal = self.registry.settings.state_dir.is_some();
+        self.deciding = !newcomers.is_empty();
         self.look = Some(tokio::task::spawn_blocking(move || {
-            let content = content::fresh(&disk, &path, known.as_ref());
-            let (answered, to_do) = look_at_changes(&content, newcomers, has_journal, &path);
-            Looked { content, readers, answered, to_do }
+            let read = (!readers.is_empty()).then(|| content::fresh(&disk, &path, known.as_ref()));
+            let known = match &read {
+                Some(Ok(content)) => Some(Arc::clone(content)),
+                _ => known,
+            };
+            let looked = (!newcomers.is_empty())
+                .then(|| look::look(&disk, &path, known.as_ref(), newcomers, has_journal));
+            Seen { read, readers, looked }
         }));
     }
 
-    fn looked(&mut self, looked: Result<Looked, JoinError>) {
+    fn seen(&mut self, seen: Result<Seen, JoinError>) {
         // Who asked a look that broke off is told so by the end of its channel.
-        let Ok(Looked { content, readers, answered, to_do }) = looked else { return };
-        let snapshot = content.as_ref().map_err(Clone::clone).and_then(|content| {
-            let roadmap = content.roadmap(&self.path)?.clone();
-            Ok(Snapshot { roadmap, exists: content.file.is_some() })
-        });
-        for reader in readers {
-            let _ = reader.send(snapshot.clone());
+        let Ok(Seen { read, readers, looked }) = seen else { return };
+        if let Some(read) = read {
+            let snapshot = read.as_ref().map_err(Clone::clone).and_then(|content| {
+                let roadmap = content.roadmap(&self.path)?.clone();
+                Ok(Snapshot { roadmap, exists: content.file.is_some() })
+            });
+            for reader in readers {
+                let _ = reader.send(snapshot.clone());
+            }
+            if let Ok(content) = read {
+                self.know(Some(content));
+            }
         }
-        answer(answered);
-        self.queue.extend(to_do);
-        if let Ok(content) = content {
-            self.know(Some(content));
+        if let Some(Looked { content, answered, to_do }) = looked {
+            attempt::answer(answered);
+            self.queue.extend(to_do);
+            // It is not known when they have their turn.
+            self.queue.iter_mut().for_each(|pending| pending.known.let_go());
+            if let Ok(content) = content {
+                self.know(Some(content));
+            }
         }
         self.count();
     }
@@ -215,10 +236,17 @@ impl Owner {
     }
 
     fn start_attempt(&mut self) {
-        if self.queue.is_empty() || self.attempt.is_some() || self.rest.is_some() {
+        if self.attempt.is_some() || self.rest.is_some() {
             return;
         }
-        let batch = std::mem::take(&mut self.queue);
+        let mut batch = std::mem::take(&mut self.queue);
+        if !self.deciding {
+            // Nobody looks at them first: the attempt does that too, which spares them a way through another thread.
+            batch.append(&mut self.newcomers);
+        }
+        if batch.is_empty() {
+            return;
+        }
         let mut bench = self.bench.take().unwrap_or_else(|| bench(&self.registry));
         bench.known = self.known();
         let path = self.path.clone();
@@ -233,7 +261,8 @@ impl Owner {
 
     fn attempted(&mut self, attempted: Result<Attempted, JoinError>) {
         let Ok((bench, outcome, took)) = attempted else { return };
-        if outcome.answers.iter().any(|(_, answer)| answer.is_ok()) || outcome.replaced {
+        let answered = outcome.answers.iter().any(|(_, answer)| answer.is_ok());
+        if answered || outcome.looked || outcome.replaced {
             self.know(bench.known.clone());
         }
         self.bench = Some(bench);
@@ -246,7 +275,7 @@ impl Owner {
             self.registry.rekey(&self.key, &place.key, &self.board);
             self.key = place.key;
         }
-        answer(outcome.answers);
+        attempt::answer(outcome.answers);
         let waiting = std::mem::take(&mut self.queue);
         self.queue = outcome.left;
         self.queue.extend(waiting);
@@ -287,48 +316,6 @@ impl Owner {
 
     fn rest_for(&mut self, pause: Duration) {
         self.rest = Some(Box::pin(tokio::time::sleep(pause)));
-    }
-}
-
-/// Decides on new changes without locks. What needs no writing is answered with that, unless it has a key that the
-/// journal may know: a retry of a change that was made would look like one that is not needed, or not possible.
-fn look_at_changes(
-    content: &Result<Arc<Content>, StoreError>,
-    newcomers: Vec<Pending>,
-    has_journal: bool,
-    path: &std::path::Path,
-) -> (Vec<attempt::Answered>, Vec<Pending>) {
-    let roadmap = content.as_ref().map_err(Clone::clone).and_then(|content| content.roadmap(path));
-    let (mut answered, mut to_do) = (Vec::new(), Vec::new());
-    for mut pending in newcomers {
-        if !(pending.job.wanted)() {
-            answered.push((pending, Err(StoreError::Abandoned)));
-            continue;
-        }
-        let verdict = match &roadmap {
-            Ok(roadmap) => (pending.job.decide)(roadmap, attempt::now_ms()),
-            Err(error) => {
-                answered.push((pending, Err(error.clone())));
-                continue;
-            }
-        };
-        match verdict {
-            Verdict::Answer(envelope) if pending.job.key.is_none() || !has_journal => {
-                answered.push((pending, Ok(envelope)));
-            }
-            Verdict::Answer(envelope) => {
-                pending.prepared = Some(envelope);
-                to_do.push(pending);
-            }
-            Verdict::Write { .. } => to_do.push(pending),
-        }
-    }
-    (answered, to_do)
-}
-
-fn answer(answered: Vec<attempt::Answered>) {
-    for (pending, answer) in answered {
-        let _ = pending.reply.send(answer);
     }
 }
 
