@@ -1,6 +1,7 @@
 //! One attempt to carry out what waits: both locks, fresh content, decisions, one replacement. All of it is one
 //! blocking step, so nothing of ours comes between the last check and the rename.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,6 +70,8 @@ pub(super) struct Outcome {
     pub(super) looked: bool,
     /// The file was replaced.
     pub(super) replaced: bool,
+    /// Open files that the system frees when they are closed, which takes it a while. Nobody has to wait for that.
+    pub(super) closing: Vec<Arc<File>>,
 }
 
 /// Tries to carry out a batch on the goal file at `path` (links resolved).
@@ -164,8 +167,9 @@ impl Run<'_> {
         };
         let mut place = find()?;
         for _ in 0..ROUNDS {
-            if writes {
-                for directory in place.missing_directories() {
+            let missing = if writes { place.missing_directories() } else { Vec::new() };
+            if !missing.is_empty() {
+                for directory in missing {
                     self.make_directory(path, &directory)?;
                 }
                 place = find()?;
@@ -250,7 +254,7 @@ impl Run<'_> {
         if let Some(journal) = &mut journal {
             journal.compact();
         }
-        held.release(kernel.as_mut());
+        self.outcome.closing.extend(held.release(kernel.as_mut()));
         result
     }
 
@@ -341,8 +345,9 @@ impl Run<'_> {
                 return Ok(());
             };
             let revision = next.revision();
+            let closing = &mut self.outcome.closing;
             let mut replacement =
-                Replacement { bench: self.bench, place, held, journal: journal.as_deref_mut() };
+                Replacement { bench: self.bench, place, held, journal: journal.as_deref_mut(), closing };
             let records = |temporary: &str| batch::records(&batch, &decided, temporary, revision);
             match replacement.make(&content, next, records) {
                 Ok(Replaced::Done { durable }) => {

@@ -40,6 +40,8 @@ pub(super) struct Replacement<'a, 'j> {
     pub(super) place: &'a Place,
     pub(super) held: &'a LockDirectory,
     pub(super) journal: Option<&'a mut Journal<'j>>,
+    /// Takes the replaced file, still open.
+    pub(super) closing: &'a mut Vec<Arc<File>>,
 }
 
 impl Replacement<'_, '_> {
@@ -76,6 +78,7 @@ impl Replacement<'_, '_> {
                 return Err(error);
             }
         }
+        self.keep_open();
         match self.rename(&temporary, old, &written) {
             Ok(true) => {}
             Ok(false) => {
@@ -150,6 +153,16 @@ impl Replacement<'_, '_> {
         // Equal stamps do not mean much while they are young, so then the bytes have been read again.
         let same = now.stamp() == old.stamp() && now.bytes == old.bytes;
         Ok((!same).then_some(Replaced::Changed))
+    }
+
+    /// Opens the file that is about to be replaced, so that what it occupies is freed when it is closed, and not while
+    /// somebody waits for the rename. On a network file system an open file would leave a hidden one behind.
+    fn keep_open(&mut self) {
+        if let Ok(file) = self.bench.disk.open(&self.place.target)
+            && !Disk::is_remote(&file)
+        {
+            self.closing.push(Arc::new(file));
+        }
     }
 
     /// `false`: somebody has made the file meanwhile.

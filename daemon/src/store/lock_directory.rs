@@ -94,12 +94,14 @@ impl LockDirectory {
         }
     }
 
-    /// Lets go. What could not be removed stays recorded, so that the next holder of the kernel lock removes it.
-    pub(super) fn release(mut self, kernel: Option<&mut KernelLock>) {
+    /// Lets go. What could not be removed stays recorded, so that the next holder of the kernel lock removes it. The
+    /// removed directory is given back, still open: the system frees it when it is closed.
+    pub(super) fn release(mut self, kernel: Option<&mut KernelLock>) -> Option<Arc<File>> {
         let gone = self.remove();
         if let Some(kernel) = kernel.filter(|_| gone) {
             kernel.clear();
         }
+        super::lock(&self.pulse).take()
     }
 
     /// Whether there is no lock of ours any more.
@@ -113,7 +115,6 @@ impl LockDirectory {
             }
             Ok(())
         });
-        *super::lock(&self.pulse) = None;
         if let Err(error) = &removed {
             tracing::warn!(path = %self.path.display(), %error, "the lock was not removed; it lapses by itself");
         }
@@ -125,6 +126,7 @@ impl Drop for LockDirectory {
     fn drop(&mut self) {
         if !self.released {
             self.remove();
+            *super::lock(&self.pulse) = None;
         }
     }
 }

@@ -262,6 +262,7 @@ impl Owner {
     fn attempted(&mut self, attempted: Result<Attempted, JoinError>) {
         let Ok((bench, outcome, took)) = attempted else { return };
         let answered = outcome.answers.iter().any(|(_, answer)| answer.is_ok());
+        let before = self.known();
         if answered || outcome.looked || outcome.replaced {
             self.know(bench.known.clone());
         }
@@ -276,6 +277,10 @@ impl Owner {
             self.key = place.key;
         }
         attempt::answer(outcome.answers);
+        if !outcome.closing.is_empty() {
+            // The system, and for a large file this process too, takes a while to free what was replaced.
+            tokio::task::spawn_blocking(move || drop((before, outcome.closing)));
+        }
         let waiting = std::mem::take(&mut self.queue);
         self.queue = outcome.left;
         self.queue.extend(waiting);
