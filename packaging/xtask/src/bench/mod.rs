@@ -48,29 +48,34 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     for implementation in implementations {
         let home = scratch.path().join(&implementation.name);
         let subject = Subject::new(implementation, &home, options.effort)?;
-        subject.measure(&mut table)?;
+        subject.measure(&mut table, options.only.as_deref())?;
     }
     table.print();
-    sizes::compare(&built)
+    if options.only.is_some() { Ok(()) } else { sizes::compare(&built) }
 }
 
 struct Options {
     effort: Effort,
+    /// One part of the suite.
+    only: Option<String>,
     other_cli: Option<String>,
     other_mcp: Option<String>,
 }
 
 impl Options {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut options = Self { effort: FULL, other_cli: None, other_mcp: None };
+        let mut options = Self { effort: FULL, only: None, other_cli: None, other_mcp: None };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
-            let mut value = || words.next().cloned().with_context(|| format!("{word} needs a command"));
+            let mut value = || words.next().cloned().with_context(|| format!("{word} needs a value"));
             match word.as_str() {
                 "--quick" => options.effort = QUICK,
+                "--only" => options.only = Some(value()?),
                 "--other-cli" => options.other_cli = Some(value()?),
                 "--other-mcp" => options.other_mcp = Some(value()?),
-                _ => bail!("unknown argument {word}; known: --quick, --other-cli CMD, --other-mcp CMD"),
+                _ => bail!(
+                    "unknown argument {word}; known: --quick, --only PART, --other-cli CMD, --other-mcp CMD"
+                ),
             }
         }
         Ok(options)

@@ -14,6 +14,9 @@ use super::table::Table;
 use super::{Effort, LARGE, SMALL, floors};
 use crate::memory;
 
+/// The parts of the suite, in their order.
+const PARTS: [&str; 6] = ["processes", "handshakes", "reads", "adds", "writers", "memory"];
+
 /// The commands of one implementation.
 #[derive(Debug)]
 pub(super) struct Implementation {
@@ -51,20 +54,34 @@ impl Subject {
         Ok(Self { commands, home: home.to_owned(), effort })
     }
 
-    /// Takes every measurement that this implementation has a command for.
-    pub(super) fn measure(&self, table: &mut Table) -> Result<()> {
+    /// Takes every measurement that this implementation has a command for, or those of one part.
+    pub(super) fn measure(&self, table: &mut Table, only: Option<&str>) -> Result<()> {
+        if let Some(part) = only.filter(|part| !PARTS.contains(part)) {
+            bail!("unknown part {part}; known: {}", PARTS.join(", "));
+        }
+        let wanted = |part: &str| only.is_none_or(|only| only == part);
         let small = self.repository("small", SMALL)?;
         let large = self.repository("large", LARGE)?;
-        if !self.commands.cli.is_empty() {
+        if !self.commands.cli.is_empty() && wanted("processes") {
             self.whole_processes(table, &small)?;
         }
         if !self.commands.mcp.is_empty() {
-            self.handshakes(table, &small)?;
-            self.reads(table, &small, &large)?;
-            self.adds(table, &small, SMALL, 1.6)?;
-            self.adds(table, &large, LARGE, 2.5)?;
-            self.writers(table)?;
-            self.memory(table, &small, &large)?;
+            if wanted("handshakes") {
+                self.handshakes(table, &small)?;
+            }
+            if wanted("reads") {
+                self.reads(table, &small, &large)?;
+            }
+            if wanted("adds") {
+                self.adds(table, &small, SMALL, 1.6)?;
+                self.adds(table, &large, LARGE, 2.5)?;
+            }
+            if wanted("writers") {
+                self.writers(table)?;
+            }
+            if wanted("memory") {
+                self.memory(table, &small, &large)?;
+            }
         }
         self.stop();
         Ok(())
