@@ -4,31 +4,26 @@
 //! everybody who waits for it has asked, so what it finds is fresh for all of them.
 
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use stepstone_proto::envelope::Envelope;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinError, JoinHandle};
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
 
 use super::attempt::{self, Outcome, PATIENCE, Pending, Workbench};
 use super::content::{self, Content};
 use super::disk::Disk;
 use super::look::{self, Known, Looked};
 use super::place::{Key, Place};
+use super::turns::Turns;
 use super::{Board, Job, Registry, Snapshot, StoreError, lock, lock_directory};
 
 /// A worklist that nobody asked about for this long is dropped from memory.
 const UNUSED: Duration = Duration::from_secs(10 * 60);
 /// How often one is looked at again that was used meanwhile, or that somebody holds open.
 const UNUSED_AGAIN: Duration = Duration::from_secs(60);
-/// The first and the longest pause between two attempts at a held lock.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
-/// Somebody else who held the lock this recently is likely to want it again.
-const RECENT: Duration = Duration::from_secs(2);
-
 /// What an owner is asked.
 pub(super) enum Ask {
     Read { place: Place, reply: oneshot::Sender<Result<Snapshot, StoreError>> },
@@ -65,11 +60,7 @@ pub(super) struct Owner {
     /// Not there while it is lent to an attempt.
     bench: Option<Workbench>,
     attempt: Option<JoinHandle<Attempted>>,
-    /// No attempt before this is over.
-    rest: Option<Pin<Box<Sleep>>>,
-    /// Attempts in a row that met a held lock.
-    refused: u32,
-    last_refused: Option<Instant>,
+    turns: Turns,
     finishers: Vec<oneshot::Sender<()>>,
 }
 
@@ -92,9 +83,7 @@ impl Owner {
             queue: Vec::new(),
             bench: Some(bench(&registry)),
             attempt: None,
-            rest: None,
-            refused: 0,
-            last_refused: None,
+            turns: Turns::new(),
             finishers: Vec::new(),
             registry,
         }
@@ -135,7 +124,7 @@ impl Owner {
                     self.attempt = None;
                     self.attempted(attempted);
                 }
-                () = over(&mut self.rest) => self.rest = None,
+                () = self.turns.over() => {}
                 () = tokio::time::sleep_until(unused_at), if idle => {
                     let used = lock(&self.board).used;
                     if used.elapsed() >= UNUSED && self.registry.retire(&self.key, &self.board) {
@@ -175,11 +164,13 @@ impl Owner {
     }
 
     fn start_look(&mut self) {
-        if self.look.is_some() || (self.readers.is_empty() && self.newcomers.is_empty()) {
+        // Whoever is gathered is looked at by the attempt.
+        let looked_at = if self.turns.is_gathering() { 0 } else { self.newcomers.len() };
+        if self.look.is_some() || (self.readers.is_empty() && looked_at == 0) {
             return;
         }
         let readers = std::mem::take(&mut self.readers);
-        let newcomers = std::mem::take(&mut self.newcomers);
+        let newcomers: Vec<_> = self.newcomers.drain(..looked_at).collect();
         let (disk, path, known) = (self.registry.disk.clone(), self.path.clone(), self.known());
         let has_journal = self.registry.settings.state_dir.is_some();
         self.deciding = !newcomers.is_empty();
@@ -236,7 +227,7 @@ impl Owner {
     }
 
     fn start_attempt(&mut self) {
-        if self.attempt.is_some() || self.rest.is_some() {
+        if self.attempt.is_some() || !self.turns.may_begin(self.queue.len() + self.newcomers.len()) {
             return;
         }
         let mut batch = std::mem::take(&mut self.queue);
@@ -247,6 +238,7 @@ impl Owner {
         if batch.is_empty() {
             return;
         }
+        self.turns.begin();
         let mut bench = self.bench.take().unwrap_or_else(|| bench(&self.registry));
         bench.known = self.known();
         let path = self.path.clone();
@@ -276,6 +268,7 @@ impl Owner {
             self.registry.rekey(&self.key, &place.key, &self.board);
             self.key = place.key;
         }
+        let answered = outcome.answers.len();
         attempt::answer(outcome.answers);
         if !outcome.closing.is_empty() {
             // The system, and for a large file this process too, takes a while to free what was replaced.
@@ -286,7 +279,7 @@ impl Owner {
         self.queue.extend(waiting);
         match outcome.lock {
             Some(lock) => self.wait_for(&lock),
-            None => self.leave_free(took),
+            None => self.turns.ended(took, answered + self.queue.len() + self.newcomers.len()),
         }
         self.count();
     }
@@ -301,26 +294,7 @@ impl Owner {
             let error = StoreError::Locked { path: self.path.clone(), lock: lock.to_owned() };
             let _ = pending.reply.send(Err(error));
         }
-        let (first, longest) = PAUSES;
-        let pause = first.saturating_mul(1 << self.refused.min(8)).min(longest);
-        self.refused += 1;
-        self.last_refused = Some(Instant::now());
-        self.rest_for(pause);
-    }
-
-    /// Leaves the locks free for a while when others may wait for them: writers that poll would never meet a free
-    /// lock between two batches that follow each other at once.
-    fn leave_free(&mut self, held: Duration) {
-        self.refused = 0;
-        if self.last_refused.is_some_and(|last| last.elapsed() < RECENT) {
-            self.rest_for(held.clamp(Duration::from_millis(10), Duration::from_millis(250)));
-        } else if !self.queue.is_empty() {
-            self.rest_for((held / 2).clamp(Duration::from_millis(1), Duration::from_millis(100)));
-        }
-    }
-
-    fn rest_for(&mut self, pause: Duration) {
-        self.rest = Some(Box::pin(tokio::time::sleep(pause)));
+        self.turns.refused();
     }
 }
 
@@ -362,13 +336,6 @@ impl Drop for Refreshing {
 async fn ended<T>(work: &mut Option<JoinHandle<T>>) -> Result<T, JoinError> {
     match work {
         Some(work) => work.await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn over(rest: &mut Option<Pin<Box<Sleep>>>) {
-    match rest {
-        Some(rest) => rest.as_mut().await,
         None => std::future::pending().await,
     }
 }
