@@ -15,16 +15,14 @@ pub(crate) fn words_id(argument: &'static str) -> &'static str {
     }
 }
 
-/// The whole tree.
+/// The whole tree. What a command takes is only made out when its name was read: most of the time that is one.
 pub(crate) fn root() -> Command {
-    let mut root = bare("stepstone").args(GLOBAL.iter().map(|flag| argument(flag).global(true)));
-    let mut project = bare("project");
-    for family in command_line::invocations() {
-        let node = family_node(family);
-        project = project.subcommand(node.clone());
-        root = root.subcommand(node);
-    }
-    root.subcommand(project)
+    let root = bare("stepstone").args(GLOBAL.iter().map(|flag| argument(flag).global(true)));
+    families(root).subcommand(bare("project").defer(families))
+}
+
+fn families(parent: Command) -> Command {
+    parent.subcommands(command_line::invocations().into_iter().map(|family| named(family).defer(family_node)))
 }
 
 /// A command without any of clap's own additions.
@@ -32,24 +30,25 @@ fn bare(name: &'static str) -> Command {
     Command::new(name).disable_help_flag(true).disable_help_subcommand(true).disable_version_flag(true)
 }
 
-fn family_node(family: &'static str) -> Command {
-    match command_line::command(family) {
-        Some(command) => node(command, family),
-        None => commands()
-            .iter()
-            .filter(|command| command.family() == family)
-            .filter_map(|command| Some(node(command, command.name.split(' ').nth(1)?)))
-            .fold(bare(family), Command::subcommand),
-    }
+/// The same, known by its other spellings too.
+fn named(name: &'static str) -> Command {
+    let others = command_line::SPELLINGS.iter().filter(|(_, own)| *own == name);
+    bare(name).aliases(others.map(|(other, _)| *other))
 }
 
-fn node(command: &'static command_line::Command, name: &'static str) -> Command {
-    let mut node = bare(name).args(command.flags.iter().map(argument));
-    for (other, own) in command_line::SPELLINGS {
-        if *own == name {
-            node = node.alias(*other);
-        }
+/// Fills in the command, or the commands, of a family.
+fn family_node(family: Command) -> Command {
+    if let Some(command) = command_line::command(family.get_name()) {
+        return filled(family, command);
     }
+    let name = family.get_name().to_owned();
+    let own = commands().iter().filter(|command| command.family() == name);
+    own.filter_map(|command| Some(filled(named(command.name.split(' ').nth(1)?), command)))
+        .fold(family, Command::subcommand)
+}
+
+fn filled(node: Command, command: &'static command_line::Command) -> Command {
+    let mut node = node.args(command.flags.iter().map(argument));
     let arguments = command.action.map(|action| action.arguments).unwrap_or_default();
     for given in arguments {
         node = match (given.cli, given.name) {

@@ -10,9 +10,9 @@ use anyhow::{Context, Result};
 
 use super::samples::Samples;
 
-/// Starts a process that does nothing, and waits for it.
+/// Starts a process that does nothing, reads what it prints, and waits for it.
 pub(super) fn process() -> Result<()> {
-    Command::new("true").stdin(Stdio::null()).status().context("true")?;
+    Command::new("true").stdin(Stdio::null()).output().context("true")?;
     Ok(())
 }
 
