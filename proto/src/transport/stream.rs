@@ -1,13 +1,14 @@
 //! One connection, which wakes its owner only for what it waits for.
 
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, IoSlice};
 use std::net::Shutdown;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use interprocess::os::unix::uds_local_socket::tokio as unix;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, SocketType, recv, sendmsg, sockopt};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 
@@ -15,6 +16,8 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 ///
 /// A local socket that somebody waits for in both directions is reported writable each time the other side reads.
 /// That would wake both sides once per message for nothing, so room for writing is waited for only when there is none.
+///
+/// Each call says for itself that it must not wait. So nothing changes for others that have the socket too.
 #[derive(Debug)]
 pub struct Stream {
     socket: AsyncFd<UnixStream>,
@@ -27,16 +30,21 @@ impl Stream {
         Self::new(OwnedFd::try_from(socket)?.into())
     }
 
+    /// A standard stream of this process, when it is a socket, as it is below a host that runs on Node.js.
+    pub fn standard(stream: impl AsFd) -> Option<Self> {
+        let is_stream = sockopt::socket_type(&stream).is_ok_and(|kind| kind == SocketType::STREAM);
+        let own = is_stream.then(|| stream.as_fd().try_clone_to_owned())?.ok()?;
+        Self::new(own.into()).ok()
+    }
+
     pub(super) fn new(socket: UnixStream) -> io::Result<Self> {
-        socket.set_nonblocking(true)?;
         Ok(Self { socket: watch(socket, Interest::READABLE)?, room: None })
     }
 
-    fn poll_writing(
-        &mut self,
-        context: &mut Context<'_>,
-        mut write: impl FnMut(&UnixStream) -> io::Result<usize>,
-    ) -> Poll<io::Result<usize>> {
+    fn poll_writing(&mut self, context: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        let write = |socket: &UnixStream| -> io::Result<usize> {
+            Ok(sendmsg(socket, parts, &mut SendAncillaryBuffer::default(), SendFlags::DONTWAIT)?)
+        };
         loop {
             let written = match &self.room {
                 None => write(self.socket.get_ref()),
@@ -79,7 +87,7 @@ impl AsyncRead for Stream {
             let mut ready = ready!(self.socket.poll_read_ready(context))?;
             let room = into.initialize_unfilled();
             let size = room.len();
-            match ready.try_io(|socket| socket.get_ref().read(room)) {
+            match ready.try_io(|socket| Ok(recv(socket.get_ref(), &mut *room, RecvFlags::DONTWAIT)?.1)) {
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(Ok(read)) => {
                     // It was emptied, so the system reports whatever comes next, and asking it can be left out. An
@@ -103,7 +111,7 @@ impl AsyncWrite for Stream {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.poll_writing(context, |mut socket| socket.write(bytes))
+        self.poll_writing(context, &[IoSlice::new(bytes)])
     }
 
     fn poll_write_vectored(
@@ -111,7 +119,7 @@ impl AsyncWrite for Stream {
         context: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.poll_writing(context, |mut socket| socket.write_vectored(parts))
+        self.poll_writing(context, parts)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -166,6 +174,23 @@ mod tests {
         there.write_all(b"an answer after the end").await.unwrap();
         drop(there);
         assert_eq!(writing.await.unwrap(), b"an answer after the end");
+    }
+
+    #[tokio::test]
+    async fn a_standard_stream_that_is_a_socket_works_and_stays_as_it_was_for_others() {
+        let (host, own) = UnixStream::pair().unwrap();
+        let mut stream = Stream::standard(&own).unwrap();
+        let mut host = Stream::new(host).unwrap();
+        host.write_all(b"asked").await.unwrap();
+        let mut asked = [0; 5];
+        stream.read_exact(&mut asked).await.unwrap();
+        stream.write_all(&asked).await.unwrap();
+        host.read_exact(&mut asked).await.unwrap();
+        assert_eq!(&asked, b"asked");
+        let flags = rustix::fs::fcntl_getfl(&own).unwrap();
+        assert!(!flags.contains(rustix::fs::OFlags::NONBLOCK));
+        let (reader, _writer) = io::pipe().unwrap();
+        assert!(Stream::standard(&reader).is_none(), "a pipe is none");
     }
 
     #[tokio::test]

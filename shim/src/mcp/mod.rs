@@ -16,6 +16,7 @@ mod tests;
 use std::sync::Arc;
 
 use rmcp::service::serve_directly;
+use stepstone_proto::transport::Stream;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
@@ -27,11 +28,22 @@ use crate::wire::outbox::{Breaker, Outbox};
 use handler::{Handler, Server};
 use transport::Stdio;
 
-/// Standard input and output, in the way that suits what they are connected to.
+/// Where a client's lines come from.
+pub type Input = Box<dyn AsyncRead + Unpin + Send>;
+/// Where the answers go.
+pub type Output = Box<dyn AsyncWrite + Unpin + Send>;
+
+/// Standard input and output, in the way that suits what they are connected to. Hosts that run on Node.js connect
+/// sockets, others pipes; both are waited for by the event loop itself. Anything else costs a thread for each line.
 #[must_use]
-pub fn standard_streams()
--> (impl AsyncRead + Unpin + Send + 'static, impl AsyncWrite + Unpin + Send + 'static) {
-    rmcp::transport::stdio_pipes()
+pub fn standard_streams() -> (Input, Output) {
+    match (Stream::standard(std::io::stdin()), Stream::standard(std::io::stdout())) {
+        (Some(input), Some(output)) => (Box::new(input), Box::new(output)),
+        _ => {
+            let (input, output) = rmcp::transport::stdio_pipes();
+            (Box::new(input), Box::new(output))
+        }
+    }
 }
 
 /// Serves one client until the input ends and everything in flight is answered, or until nobody reads the output.

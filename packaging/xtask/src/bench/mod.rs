@@ -34,8 +34,14 @@ const QUICK: Effort = Effort { processes: 20, round_trips: 50, writes: 10 };
 const SMALL: usize = 10;
 const LARGE: usize = 10_000;
 
+/// With this word alone the command is the relay of a floor.
+const RELAY: &str = "--relay";
+
 /// Runs the suite and prints one table.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    if arguments == [RELAY] {
+        return floors::relay();
+    }
     let options = Options::parse(arguments)?;
     let built = build::release()?;
     let scratch = tempfile::tempdir().context("a scratch directory")?;

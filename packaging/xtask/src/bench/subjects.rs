@@ -125,18 +125,22 @@ impl Subject {
         let sockets = floors::socket(&self.home, self.effort.round_trips)?;
         table.floor("a local socket round trip", &sockets);
         let mut pipe = floors::Pipe::new()?;
+        let mut relayed = floors::Pipe::relayed()?;
         let mut medians = Vec::new();
         for (repository, goals, bound) in [(small, SMALL, 16.0), (large, LARGE, 32.0)] {
-            let (mut floor, mut read) = (Samples::default(), Samples::default());
+            let (mut floor, mut chain, mut read) =
+                (Samples::default(), Samples::default(), Samples::default());
             let mut session = self.session(repository, None)?;
             session.read("next")?;
             for _ in 0..self.effort.round_trips {
                 floor.time(|| pipe.round_trip())?;
+                chain.time(|| relayed.round_trip())?;
                 read.time(|| session.read("next"))?;
             }
             session.close()?;
             if goals == SMALL {
                 table.floor("a pipe round trip", &floor);
+                table.floor("the same through a relay and a local socket", &chain);
             }
             table.row(
                 self.who(),
