@@ -19,6 +19,9 @@ pub(super) fn through(roadmap: &Roadmap, starts: &[usize]) -> Option<Vec<usize>>
 /// them already (by an edge that led to nothing so far); if none does, only the new goals need to be looked at.
 pub(super) fn through_new(roadmap: &Roadmap, first: usize) -> Option<Vec<usize>> {
     let (old, new) = roadmap.goals().split_at_checked(first)?;
+    if new.iter().all(|goal| goal.depends_on.is_empty()) {
+        return None;
+    }
     let ids: HashSet<&str> = new.iter().map(|goal| &*goal.id).collect();
     let is_awaited = old.iter().any(|goal| goal.depends_on.iter().any(|edge| ids.contains(&**edge)));
     let starts: Vec<usize> = (first..roadmap.len()).collect();

@@ -23,7 +23,7 @@ pub(super) struct Content {
     pub(super) file: Option<Facts>,
     /// The stamp was old when it was taken: as long as it stays the same, so does the content.
     settled: bool,
-    pub(super) bytes: Arc<[u8]>,
+    pub(super) bytes: Arc<Vec<u8>>,
     /// What the bytes say.
     pub(super) roadmap: Result<Roadmap, Arc<Defect>>,
 }
@@ -31,13 +31,13 @@ pub(super) struct Content {
 impl Content {
     /// No file: an empty roadmap.
     fn missing() -> Self {
-        Self { file: None, settled: false, bytes: Arc::from([]), roadmap: Ok(Roadmap::empty()) }
+        Self { file: None, settled: false, bytes: Arc::default(), roadmap: Ok(Roadmap::empty()) }
     }
 
     /// What a file holds that this process has just written.
     pub(super) fn written(file: Facts, bytes: Vec<u8>, roadmap: Roadmap) -> Self {
         // Written a moment ago, so the stamp is young: the next look compares the bytes.
-        Self { file: Some(file), settled: false, bytes: bytes.into(), roadmap: Ok(roadmap) }
+        Self { file: Some(file), settled: false, bytes: Arc::new(bytes), roadmap: Ok(roadmap) }
     }
 
     /// The roadmap, or what is wrong with the file at `path`.
@@ -81,14 +81,16 @@ pub(super) fn fresh(
         return Ok(Arc::clone(known));
     }
     for _ in 0..TRIES {
-        let Some(found) = read(disk, path)? else { return Ok(missing(known)) };
-        let Some((file, settled, bytes)) = found else { continue };
-        if let Some(known) = known.filter(|known| known.file.is_some() && *known.bytes == *bytes) {
-            let known = Content { file: Some(file), settled, ..known.as_ref().clone() };
-            return Ok(Arc::new(known));
-        }
-        let roadmap = Roadmap::parse(&bytes).map_err(Arc::new);
-        return Ok(Arc::new(Content { file: Some(file), settled, bytes: bytes.into(), roadmap }));
+        let Some(found) = read(disk, path, known)? else { return Ok(missing(known)) };
+        let Some(Found { file, settled, new }) = found else { continue };
+        return Ok(Arc::new(match (new, known) {
+            (None, Some(known)) => Content { file: Some(file), settled, ..known.as_ref().clone() },
+            (bytes, _) => {
+                let bytes = bytes.unwrap_or_default();
+                let roadmap = Roadmap::parse(&bytes).map_err(Arc::new);
+                Content { file: Some(file), settled, bytes: Arc::new(bytes), roadmap }
+            }
+        }));
     }
     Err(StoreError::Unsteady { path: path.to_owned() })
 }
@@ -100,10 +102,15 @@ fn missing(known: Option<&Arc<Content>>) -> Arc<Content> {
     }
 }
 
-type Found = (Facts, bool, Vec<u8>);
+struct Found {
+    file: Facts,
+    settled: bool,
+    /// `None`: exactly what was known.
+    new: Option<Vec<u8>>,
+}
 
 /// `None`: there is no file. `Some(None)`: it changed meanwhile.
-fn read(disk: &Disk, path: &Path) -> Result<Option<Option<Found>>, StoreError> {
+fn read(disk: &Disk, path: &Path, known: Option<&Arc<Content>>) -> Result<Option<Option<Found>>, StoreError> {
     let file = match disk.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -115,16 +122,21 @@ fn read(disk: &Disk, path: &Path) -> Result<Option<Option<Found>>, StoreError> {
     let before = inspect()?;
     check_kind(path, &before)?;
     let size = before.stamp.size;
-    let bytes = disk
-        .read(&file, path, size, LIMIT + 1)
-        .map_err(|error| StoreError::disk(path, "read", path, error))?;
+    let failed = |error| StoreError::disk(path, "read", path, error);
+    let known = known.filter(|known| known.file.is_some() && known.bytes.len() as u64 == size);
+    let is_known = match known {
+        Some(known) => disk.begins_with(&file, path, &known.bytes).map_err(failed)?,
+        None => false,
+    };
+    let new = if is_known { None } else { Some(disk.read(&file, path, size, LIMIT + 1).map_err(failed)?) };
     let after = inspect()?;
-    if before.stamp != after.stamp || bytes.len() as u64 != size {
+    let is_whole = new.as_ref().is_none_or(|bytes| bytes.len() as u64 == size);
+    if before.stamp != after.stamp || !is_whole {
         check_kind(path, &after)?;
         return Ok(Some(None));
     }
     let settled = !before.stamp.is_young(now) && !Disk::is_remote(&file);
-    Ok(Some(Some((after, settled, bytes))))
+    Ok(Some(Some(Found { file: after, settled, new })))
 }
 
 fn check_kind(path: &Path, facts: &Facts) -> Result<(), StoreError> {

@@ -14,6 +14,9 @@ use rustix::fs::{Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW};
 use super::stamp::{Facts, Kind, Stamp};
 use crate::file_system::is_remote;
 
+/// How much is compared at a time: few calls, and it stays in the processor's cache.
+const PIECE: usize = 64 << 10;
+
 /// What is asked of the system. Tests name the call that is to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Step {
@@ -116,6 +119,26 @@ impl Disk {
             io::Seek::rewind(&mut from_start)?;
             from_start.take(limit).read_to_end(&mut content)?;
             Ok(content)
+        })
+    }
+
+    /// Whether the file begins with exactly these bytes. Takes no memory for them.
+    pub(super) fn begins_with(&self, file: &File, path: &Path, expected: &[u8]) -> io::Result<bool> {
+        let mut piece = vec![0; PIECE.min(expected.len())];
+        self.call(Step::Read, path, || {
+            let mut start = 0;
+            for expected in expected.chunks(PIECE) {
+                let piece = piece.get_mut(..expected.len()).unwrap_or_default();
+                match file.read_exact_at(piece, start) {
+                    Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+                    other => other?,
+                }
+                if piece != expected {
+                    return Ok(false);
+                }
+                start += expected.len() as u64;
+            }
+            Ok(true)
         })
     }
 
