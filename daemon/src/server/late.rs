@@ -8,6 +8,8 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame};
 use tokio::sync::oneshot;
 
+use super::pieces::Pieces;
+
 /// Turns the flag false when it is dropped: nobody waits for the answer any more.
 #[derive(Debug)]
 pub(super) struct Asker(pub(super) Arc<AtomicBool>);
@@ -18,16 +20,18 @@ impl Drop for Asker {
     }
 }
 
-/// One piece of text that comes later.
+/// Text that comes later.
 #[derive(Debug)]
 pub(super) struct Late {
-    text: Option<oneshot::Receiver<Bytes>>,
+    text: Option<oneshot::Receiver<Pieces>>,
+    /// What has come of it.
+    pieces: Pieces,
     _asker: Asker,
 }
 
 impl Late {
-    pub(super) fn new(text: oneshot::Receiver<Bytes>, asker: Asker) -> Self {
-        Self { text: Some(text), _asker: asker }
+    pub(super) fn new(text: oneshot::Receiver<Pieces>, asker: Asker) -> Self {
+        Self { text: Some(text), pieces: Pieces::default(), _asker: asker }
     }
 }
 
@@ -39,10 +43,15 @@ impl Body for Late {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let Some(text) = &mut self.text else { return Poll::Ready(None) };
-        let ready = std::task::ready!(Pin::new(text).poll(context));
-        self.text = None;
-        // An engine that ended without an answer breaks the connection off, which clients understand.
-        Poll::Ready(Some(ready.map(Frame::data)))
+        if let Some(text) = &mut self.text {
+            let ready = std::task::ready!(Pin::new(text).poll(context));
+            self.text = None;
+            match ready {
+                Ok(pieces) => self.pieces = pieces,
+                // An engine that ended without an answer breaks the connection off, which clients understand.
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+        Poll::Ready(self.pieces.next().map(|piece| Ok(Frame::data(piece))))
     }
 }

@@ -15,6 +15,7 @@ mod late;
 mod life;
 mod log;
 mod older;
+mod pieces;
 mod pipe;
 mod routes;
 mod serve;

@@ -24,6 +24,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::backend::Reply;
 use super::clients::Seat;
 use super::late::{Asker, Late};
+use super::pieces::Pieces;
 use super::{Server, events, older};
 
 /// How long a request's body may take to arrive.
@@ -136,9 +137,9 @@ async fn operations(
     let client = headers.get(protocol::VERSION_HEADER).and_then(|version| version.to_str().ok());
     let mut answer = carry_out(&server, request, wanted, client);
     match timeout(HEAD_PATIENCE, &mut answer).await {
-        Ok(Ok(Settled::Envelope(text))) => json(StatusCode::OK, text),
+        Ok(Ok(Settled::Envelope(text))) => json(StatusCode::OK, Body::new(text)),
         Ok(Ok(Settled::Elsewhere(text))) => {
-            json(StatusCode::from_u16(protocol::CALLER_MUST).unwrap_or(StatusCode::OK), text)
+            json(StatusCode::from_u16(protocol::CALLER_MUST).unwrap_or(StatusCode::OK), Body::new(text))
         }
         Ok(Err(_)) => not_understood(StatusCode::INTERNAL_SERVER_ERROR, "the engine gave up on this request"),
         Err(_) => json(StatusCode::OK, Body::new(Late::new(text_of(answer), asker))),
@@ -147,8 +148,8 @@ async fn operations(
 
 /// An answer as it crosses the socket.
 enum Settled {
-    Envelope(Bytes),
-    Elsewhere(Bytes),
+    Envelope(Pieces),
+    Elsewhere(Pieces),
 }
 
 /// Begins the work in a task of its own: a change that has begun is not torn when its asker goes away.
@@ -166,11 +167,11 @@ fn carry_out(
         let settled = match work.await {
             Reply::Envelope(mut envelope) => {
                 older::name_it(&mut envelope, client.as_deref());
-                serde_json::to_vec(&envelope).map(|text| Settled::Envelope(text.into()))
+                Pieces::of_envelope(*envelope).map(Settled::Envelope)
             }
             Reply::CallerMust { reason } => {
                 let body = Elsewhere { caller_must: Because { reason } };
-                serde_json::to_vec(&body).map(|text| Settled::Elsewhere(text.into()))
+                Pieces::of(&body).map(Settled::Elsewhere)
             }
         };
         if let Ok(settled) = settled {
@@ -183,7 +184,7 @@ fn carry_out(
 }
 
 /// The same without the status, for a body whose head is out already.
-fn text_of(answer: oneshot::Receiver<Settled>) -> oneshot::Receiver<Bytes> {
+fn text_of(answer: oneshot::Receiver<Settled>) -> oneshot::Receiver<Pieces> {
     let (sender, receiver) = oneshot::channel();
     tokio::spawn(async move {
         if let Ok(Settled::Envelope(text) | Settled::Elsewhere(text)) = answer.await {
