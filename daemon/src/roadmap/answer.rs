@@ -23,10 +23,16 @@ impl Answer {
 
     /// One more field, as JSON text.
     pub(super) fn raw(&mut self, key: &str, json: &str) {
+        self.begin(key).push_str(json);
+    }
+
+    /// The text behind the name of one more field. Its value has to be put there: what may be large is not made
+    /// elsewhere first.
+    pub(super) fn begin(&mut self, key: &str) -> &mut String {
         self.text.push_str(",\"");
         self.text.push_str(key);
         self.text.push_str("\":");
-        self.text.push_str(json);
+        &mut self.text
     }
 
     /// One more field that is an array of JSON texts.

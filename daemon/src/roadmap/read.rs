@@ -111,16 +111,28 @@ impl<'a> Page<'a> {
         !self.is_cut
     }
 
-    /// Shows goals until one does not belong on the page any more.
-    fn show(&mut self, roadmap: &Roadmap, places: &[usize], style: Style) -> Result<Vec<String>, Failure> {
-        let mut shown = Vec::new();
+    /// Shows goals until one does not belong on the page any more, as one array behind `text`. How many there are.
+    fn show(
+        &mut self,
+        roadmap: &Roadmap,
+        places: &[usize],
+        style: Style,
+        text: &mut String,
+    ) -> Result<usize, Failure> {
+        let mut shown = 0;
+        text.push('[');
         for place in places {
             let json = roadmap.shown(*place, style)?;
             if !self.takes(&json) {
                 break;
             }
-            shown.push(json);
+            if shown > 0 {
+                text.push(',');
+            }
+            text.push_str(&json);
+            shown += 1;
         }
+        text.push(']');
         Ok(shown)
     }
 
@@ -154,8 +166,7 @@ fn collection(
         }
     };
     let mut page = Page::new(view);
-    let goals = page.show(roadmap, &rest, style)?;
-    answer.list("goals", &goals);
+    page.show(roadmap, &rest, style, answer.begin("goals"))?;
     page.close(answer, roadmap, total)
 }
 
@@ -177,23 +188,28 @@ fn waves(answer: &mut Answer, roadmap: &Roadmap, view: &View) -> Result<(), Fail
         }
     }
     let mut page = Page::new(view);
-    let mut waves = Vec::new();
-    for wave in &found.waves {
+    let text = answer.begin("waves");
+    text.push('[');
+    for (number, wave) in found.waves.iter().enumerate() {
         if page.is_cut {
             break;
         }
-        let goals = page.show(roadmap, wave, style(view))?;
+        let before = text.len();
+        if number > 0 {
+            text.push(',');
+        }
+        let shown = page.show(roadmap, wave, style(view), text)?;
         // A wave that an earlier page has shown stays as an empty one, so that each keeps its number. One of which
         // nothing fits any more is left for the next page.
-        if !page.is_cut || !goals.is_empty() {
-            waves.push(super::answer::joined(&goals));
+        if page.is_cut && shown == 0 {
+            text.truncate(before);
         }
     }
-    answer.list("waves", &waves);
+    text.push(']');
     if !page.is_cut && !found.unreachable.is_empty() {
-        let goals = page.show(roadmap, &found.unreachable, style(view))?;
-        if !goals.is_empty() {
-            answer.list("unreachableGoals", &goals);
+        let mut goals = String::new();
+        if page.show(roadmap, &found.unreachable, style(view), &mut goals)? > 0 {
+            answer.raw("unreachableGoals", &goals);
         }
     }
     page.close(answer, roadmap, total)
