@@ -72,9 +72,18 @@ fn operation(operation: Value) -> Operation {
 
 /// Answers one read; gives the answer's length.
 pub(crate) fn read(roadmap: &Roadmap, action: &str) -> usize {
-    let Operation::Read(read): Operation = operation(json!({ "action": action })) else { return 0 };
+    answered(roadmap, json!({ "action": action }))
+}
+
+/// The same with one goal shown: what is left is the computing.
+pub(crate) fn read_one(roadmap: &Roadmap, view: &str) -> usize {
+    answered(roadmap, json!({ "action": "read_goals", "view": view, "limit": 1 }))
+}
+
+fn answered(roadmap: &Roadmap, asked: Value) -> usize {
+    let Operation::Read(read): Operation = operation(asked) else { return 0 };
     let read: Read = read;
-    roadmap::read(roadmap, action, &read).map_or(0, |result| result.get().len())
+    roadmap::read(roadmap, "read", &read).map_or(0, |result| result.get().len())
 }
 
 /// Adds one goal and prints the file, as one write does; gives the file's length.
