@@ -230,6 +230,14 @@ impl LockFile {
     }
 }
 
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a child that is being started has it too until it runs its own program. What
+        // cannot be unlocked here is let go when the last of them has closed it.
+        let _ = self.file.unlock();
+    }
+}
+
 /// An id that no other call gives, in this process or another: 32 hexadecimal digits.
 ///
 /// Made from the random keys that the standard library draws for its hash maps, the process id, the time and a count.

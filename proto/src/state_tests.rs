@@ -71,6 +71,17 @@ fn what_is_missing_is_made_for_us_alone_but_never_the_home() {
 }
 
 #[test]
+fn a_lock_that_was_let_go_is_free_also_while_a_child_that_is_being_started_has_its_file() {
+    let scratch = Scratch::new();
+    let path = scratch.0.join("a.lock");
+    let held = LockFile::try_take(&path).unwrap().unwrap();
+    let inherited = held.file.try_clone().unwrap();
+    drop(held);
+    assert!(LockFile::try_take(&path).unwrap().is_some());
+    drop(inherited);
+}
+
+#[test]
 fn a_lock_excludes_others_until_it_is_dropped_and_leaves_its_file() {
     let scratch = Scratch::new();
     let path = scratch.0.join("a.lock");

@@ -96,6 +96,15 @@ impl KernelLock {
     }
 }
 
+impl Drop for KernelLock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a child that is being started has it too until it runs its own program.
+        if let Err(error) = self.file.unlock() {
+            tracing::warn!(path = %self.path.display(), %error, "a lock was not let go");
+        }
+    }
+}
+
 fn read_record(disk: &Disk, file: &File, path: &Path) -> (bool, Option<Identity>) {
     let record = disk.read(file, path, RECORD as u64, RECORD as u64).unwrap_or_default();
     (!record.trim_ascii().is_empty(), serde_json::from_slice(&record).ok())
@@ -107,5 +116,24 @@ pub(super) fn make_private_directory(path: &Path) -> io::Result<()> {
     match std::fs::DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::place::Place;
+    use super::*;
+
+    #[test]
+    fn a_lock_that_was_let_go_is_free_also_while_a_child_that_is_being_started_has_its_file() {
+        let state = tempfile::tempdir().unwrap();
+        let key = Place::of(&state.path().join("worklist.json")).unwrap().key;
+        let take = || KernelLock::take(&Disk::default(), state.path(), &key).unwrap();
+        let held = take().unwrap();
+        let inherited = held.file.try_clone().unwrap();
+        assert!(take().is_none());
+        drop(held);
+        assert!(take().is_some());
+        drop(inherited);
     }
 }
