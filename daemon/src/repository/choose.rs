@@ -62,7 +62,11 @@ pub fn choose(located: &Located, explicit: Option<&str>, base: &Path) -> Choice 
             (false, false) => (canonical, ChoiceKind::New, None),
         },
     };
-    let target = resolve(&path).ok();
+    let target = if kind != ChoiceKind::Override && is_plain(&path) {
+        Some(path.clone())
+    } else {
+        resolve(&path).ok()
+    };
     let outside_root = target.as_ref().is_some_and(|target| !target.starts_with(&located.root));
     let own = located.work_tree.join(CANONICAL);
     let report = path != own && (target.is_none() || target != resolve(&own).ok());
@@ -75,6 +79,13 @@ fn exists(path: &Path) -> bool {
         Ok(_) => true,
         Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
     }
+}
+
+/// A file in a directory, neither of them a link. Below a root, whose links are resolved, its path is resolved too.
+fn is_plain(path: &Path) -> bool {
+    let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+    let folder = path.parent().map(Path::symlink_metadata);
+    is_file && folder.is_some_and(|folder| folder.is_ok_and(|folder| folder.is_dir()))
 }
 
 /// Without `.` and doubled slashes; `..` stays, for a link may stand before it.
