@@ -18,7 +18,7 @@ pub(super) enum Known {
     /// There is nothing to write, and this is the answer, unless the journal knows better: a retry of a change that was
     /// made would look like one that is not needed, or not possible.
     Prepared(Envelope),
-    /// There is something to write. On the same content the verdict is the same, as long as no time has passed.
+    /// There is something to write, or may be. On the same content the verdict is the same, as long as no time has passed.
     Writes(Option<Decided>),
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Decided {
 }
 
 impl Known {
-    /// Whether the look came to the end that something is written.
+    /// Whether something may have to be written.
     pub(super) const fn writes(&self) -> bool {
         !matches!(self, Self::Prepared(_))
     }
@@ -80,7 +80,7 @@ pub(super) fn look(
         && let Ok(roadmap) = &content.roadmap
     {
         let verdicts = decide(&mut changes, roadmap);
-        if content.is_settled() || verdicts.iter().all(|verdict| matches!(verdict, Verdict::Write { .. })) {
+        if content.is_settled() || verdicts.iter().all(is_write) {
             let to_do = sort(changes, verdicts, roadmap, has_journal, &mut answered);
             return Looked { content: Ok(content), answered, to_do };
         }
@@ -100,8 +100,21 @@ pub(super) fn look(
     Looked { content, answered, to_do }
 }
 
+/// The verdicts up to the first change that is written. An attempt is made for its sake, and those behind it are decided
+/// on in that attempt, on what it leaves.
 fn decide(changes: &mut [Pending], roadmap: &Roadmap) -> Vec<Verdict> {
-    changes.iter_mut().map(|pending| (pending.job.decide)(roadmap, now_ms())).collect()
+    let mut verdicts = Vec::new();
+    for pending in changes {
+        verdicts.push((pending.job.decide)(roadmap, now_ms()));
+        if verdicts.last().is_some_and(is_write) {
+            break;
+        }
+    }
+    verdicts
+}
+
+const fn is_write(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Write { .. })
 }
 
 /// Parts those that have their answer from those that are left to an attempt.
@@ -113,14 +126,16 @@ fn sort(
     answered: &mut Vec<Answered>,
 ) -> Vec<Pending> {
     let mut to_do = Vec::with_capacity(changes.len());
-    for (mut pending, verdict) in changes.into_iter().zip(verdicts) {
-        pending.known = match verdict {
-            Verdict::Answer(envelope) if pending.job.key.is_none() || !has_journal => {
+    let mut verdicts = verdicts.into_iter();
+    for mut pending in changes {
+        pending.known = match verdicts.next() {
+            None => Known::Writes(None),
+            Some(Verdict::Answer(envelope)) if pending.job.key.is_none() || !has_journal => {
                 answered.push((pending, Ok(envelope)));
                 continue;
             }
-            Verdict::Answer(envelope) => Known::Prepared(envelope),
-            Verdict::Write { next, envelope } => {
+            Some(Verdict::Answer(envelope)) => Known::Prepared(envelope),
+            Some(Verdict::Write { next, envelope }) => {
                 Known::Writes(Some(Decided { on: on.clone(), next, envelope }))
             }
         };
