@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use axum::Router;
 use notify::{RecursiveMode, Watcher as _};
 use serde_json::json;
 use stepstone_proto::paths::Layout;
@@ -90,7 +91,8 @@ async fn live(mode: Mode, backend: impl FnOnce(&Path) -> Arc<dyn Backend>) -> Ex
     );
     write_info(&layout);
     let code = start::report(mode, &StartReport::Ready { pid: std::process::id() });
-    let house = House { server, life, listener, signals, connections: JoinSet::new() };
+    let routes = router(Arc::clone(&server));
+    let house = House { server, routes, life, listener, signals, connections: JoinSet::new() };
     let idle = std::env::var("STEPSTONE_IDLE_SECS").ok();
     house.live(idle_limit(idle.as_deref())).await;
     code
@@ -164,6 +166,8 @@ impl Signals {
 /// Everything that lives and leaves together.
 struct House {
     server: Arc<Server>,
+    /// Made once; each connection has a copy, which costs next to nothing.
+    routes: Router,
     life: Life,
     listener: Listener,
     signals: Signals,
@@ -186,7 +190,7 @@ impl House {
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, peer)) => {
                         was_used = true;
-                        admit(&self.server, &mut self.connections, stream, peer);
+                        admit(&self.server, &self.routes, &mut self.connections, stream, peer);
                     }
                     Err(error) => {
                         tracing::warn!("no connection accepted: {error}");
@@ -220,9 +224,9 @@ impl House {
         tracing::info!("leaving: {why}");
         self.server.leave(why);
         self.life.unlink();
-        let Self { server, life, listener, mut connections, .. } = self;
+        let Self { server, routes, life, listener, mut connections, .. } = self;
         for (stream, peer) in listener.close() {
-            admit(&server, &mut connections, stream, peer);
+            admit(&server, &routes, &mut connections, stream, peer);
         }
         drop(life);
         let drained = async {
@@ -238,7 +242,7 @@ impl House {
 }
 
 /// Serves a new connection, if it is one of ours and there is room.
-fn admit(server: &Arc<Server>, connections: &mut JoinSet<()>, stream: Stream, peer: Peer) {
+fn admit(server: &Arc<Server>, routes: &Router, connections: &mut JoinSet<()>, stream: Stream, peer: Peer) {
     if peer.uid != state::uid() {
         return tracing::warn!("user {} was refused", peer.uid);
     }
@@ -249,8 +253,7 @@ fn admit(server: &Arc<Server>, connections: &mut JoinSet<()>, stream: Stream, pe
         }
         return;
     }
-    let routes = router(Arc::clone(server));
-    connections.spawn(connections::connection(Arc::clone(server), routes, stream, Some(SILENCE)));
+    connections.spawn(connections::connection(Arc::clone(server), routes.clone(), stream, Some(SILENCE)));
 }
 
 /// Tells when something is removed from one of these directories. Where the system does not tell, the minute tick
