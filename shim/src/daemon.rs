@@ -24,6 +24,10 @@ impl Daemon {
 }
 
 impl Engine for Daemon {
+    fn warm(&self) -> Boxed<'_, ()> {
+        Box::pin(self.client.warm())
+    }
+
     fn perform(&self, context: Context, operation: Map<String, Value>) -> Boxed<'_, Envelope> {
         Box::pin(self.client.perform(context, operation))
     }

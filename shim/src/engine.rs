@@ -11,6 +11,9 @@ pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Carries operations out and says when something changed.
 pub trait Engine: Send + Sync {
+    /// Gets ready, so that the first operation finds the engine waiting. What goes wrong is left to that operation.
+    fn warm(&self) -> Boxed<'_, ()>;
+
     /// Carries one operation out. Never fails: what goes wrong is an envelope too. Dropping the future withdraws an
     /// operation that has not been begun.
     fn perform(&self, context: Context, operation: Map<String, Value>) -> Boxed<'_, Envelope>;

@@ -28,9 +28,6 @@ fn main() -> ExitCode {
     };
     runtime.block_on(async {
         let client = Client::new(Surroundings::from_env());
-        // Nobody waits for this: whoever needs the engine first finds it, or goes on looking.
-        let warming = Arc::clone(&client);
-        tokio::spawn(async move { warming.warm().await });
         let (input, output) = mcp::standard_streams();
         let engine = Arc::new(Daemon::new(client));
         mcp::serve(input, output, engine, Place::from_env(), output::watch_standard_output).await;

@@ -58,11 +58,20 @@ pub async fn serve<R, W>(
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
+    let warming = Arc::clone(&engine);
     let caller = Arc::new(Caller::new(engine, place));
     let subscriptions = Subscriptions::new(Arc::clone(&caller));
     let (closing, closed) = watch::channel(false);
     let outbox = Outbox::new(output);
     watch_output(outbox.breaker());
+    // The handshake needs no engine. Looking for one, or starting one, is begun behind its answer, and nobody waits for
+    // it: whoever needs the engine first finds it, or goes on looking.
+    let begun = outbox.begun();
+    tokio::spawn(async move {
+        if begun.await {
+            warming.warm().await;
+        }
+    });
     let handler = Handler::new(caller, subscriptions, closed);
     let running = serve_directly(Server::new(handler), Stdio::new(input, outbox, closing), None);
     // The service's own task cannot fail; should it be torn down, there is nothing left to serve.

@@ -27,6 +27,7 @@ struct State {
     waiting: AtomicUsize,
     written: Notify,
     broken: watch::Sender<bool>,
+    begun: watch::Sender<bool>,
 }
 
 /// Tells the outbox that nobody reads any more.
@@ -49,6 +50,7 @@ impl Outbox {
             waiting: AtomicUsize::new(0),
             written: Notify::new(),
             broken: watch::Sender::new(false),
+            begun: watch::Sender::new(false),
         });
         let writer = tokio::spawn(write(output, waiting, Arc::clone(&state)));
         Self { lines: Some(lines), writer: Some(writer), state }
@@ -67,6 +69,12 @@ impl Outbox {
     #[must_use]
     pub fn breaker(&self) -> Breaker {
         Breaker(Arc::clone(&self.state))
+    }
+
+    /// Waits until the first line has been written. False when the output ends without one.
+    pub fn begun(&self) -> impl Future<Output = bool> + Send + 'static {
+        let mut begun = self.state.begun.subscribe();
+        async move { begun.wait_for(|begun| *begun).await.is_ok() }
     }
 
     /// Whether nobody reads any more.
@@ -124,6 +132,7 @@ async fn write<W: AsyncWrite + Unpin>(
         if written.is_err() {
             return Breaker(state).trip();
         }
+        state.begun.send_if_modified(|begun| !std::mem::replace(begun, true));
     }
     // The session is over. Should closing fail, there is nobody left to be told.
     let _ = output.shutdown().await;

@@ -20,6 +20,19 @@ async fn nothing_is_said_about_a_request_after_its_cancellation() {
 }
 
 #[tokio::test]
+async fn the_engine_gets_ready_once_and_behind_the_first_answer() {
+    let engine = Fake::new();
+    let mut client = Client::new(&engine);
+    settle().await;
+    assert_eq!(*engine.warmed.lock().unwrap(), 0, "nobody has asked");
+    client.ask(0, "initialize", super::hello("2025-06-18")).await.unwrap();
+    super::eventually(|| *engine.warmed.lock().unwrap() == 1).await;
+    client.ask(1, "ping", json!({})).await.unwrap();
+    settle().await;
+    assert_eq!(*engine.warmed.lock().unwrap(), 1);
+}
+
+#[tokio::test]
 async fn an_answer_that_is_ready_is_not_sent_after_a_cancellation_either() {
     let engine = Fake::new();
     let mut client = Client::with_handshake(&engine, "2025-06-18").await;

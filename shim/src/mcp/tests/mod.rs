@@ -36,6 +36,8 @@ pub(super) struct Fake {
     pub(super) results: Mutex<BTreeMap<String, Value>>,
     /// Each operation takes one.
     pub(super) permits: Semaphore,
+    /// How often it was told to get ready.
+    pub(super) warmed: Mutex<usize>,
     /// How often a watch began.
     pub(super) watches: Mutex<usize>,
     pub(super) events: broadcast::Sender<Event>,
@@ -48,6 +50,7 @@ impl Fake {
             withdrawn: Arc::default(),
             results: Mutex::default(),
             permits: Semaphore::new(Semaphore::MAX_PERMITS),
+            warmed: Mutex::default(),
             watches: Mutex::default(),
             events: broadcast::Sender::new(64),
         })
@@ -80,6 +83,10 @@ impl Drop for Withdrawn {
 }
 
 impl Engine for Fake {
+    fn warm(&self) -> Boxed<'_, ()> {
+        Box::pin(async { *self.warmed.lock().unwrap() += 1 })
+    }
+
     fn perform(&self, context: Context, operation: Map<String, Value>) -> Boxed<'_, Envelope> {
         let action = operation["action"].as_str().unwrap().to_owned();
         self.performed.lock().unwrap().push((context, operation.clone()));
