@@ -10,7 +10,7 @@ use axum::body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use stepstone_proto::protocol;
@@ -32,7 +32,8 @@ pub(super) async fn connection(
     silence: Option<Duration>,
 ) {
     let seat = server.clients.enter();
-    let routes = Routes { seat: Arc::clone(&seat), inner: TowerToHyperService::new(router) };
+    let inner = TowerToHyperService::new(router);
+    let routes = Routes { server: Arc::clone(&server), seat: Arc::clone(&seat), inner };
     let mut serving = pin!(http1::Builder::new().serve_connection(TokioIo::new(io), routes));
     let mut leaving = server.leaving.subscribe();
     let mut told = false;
@@ -80,6 +81,7 @@ pub(super) async fn refuse(io: impl AsyncRead + AsyncWrite + Unpin + Send + 'sta
 
 /// The router, told which connection a request came on.
 struct Routes {
+    server: Arc<Server>,
     seat: Arc<Seat>,
     inner: TowerToHyperService<Router>,
 }
@@ -91,6 +93,11 @@ impl Service<Request<Incoming>> for Routes {
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         self.seat.ask();
+        if request.method() == Method::POST && request.uri().path() == protocol::SHUTDOWN {
+            // Obeyed when it arrives, and not when it is answered: who asked an engine that was stopped meanwhile may
+            // be gone by then.
+            self.server.leave("asked to leave");
+        }
         request.extensions_mut().insert(Arc::clone(&self.seat));
         self.inner.call(request)
     }

@@ -239,6 +239,7 @@ async fn connected(server: &Arc<Server>) -> Vec<ConnectedClient> {
 }
 
 async fn shutdown(State(server): State<Arc<Server>>) -> Response {
+    // On a connection this was seen to when the request arrived.
     server.leave("asked to leave");
     answered(&Leaving { pid: std::process::id() })
 }
