@@ -41,7 +41,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// The refusals of [`Repositories::locate`].
+    /// The refusals of [`crate::repository::Repositories::locate`].
     pub async fn place_of(&self, context: &Context) -> Result<(Located, Choice), Reply> {
         let place = self.place(context).await;
         match place.and_then(|place| self.mine(&place).map(|()| place)) {
