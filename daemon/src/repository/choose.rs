@@ -19,7 +19,7 @@ pub struct Choice {
     pub kind: ChoiceKind,
     /// The legacy file that is passed over because the canonical one exists too.
     pub shadowed: Option<PathBuf>,
-    /// The same, links resolved. `None` when that cannot be done: whoever opens the path learns why.
+    /// `path` with links resolved. `None` when that cannot be done: whoever opens the path learns why.
     pub target: Option<PathBuf>,
     /// It is not the canonical file of the caller's own work tree, so `meta.worklistPath` names it.
     pub report: bool,

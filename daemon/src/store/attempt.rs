@@ -124,6 +124,7 @@ impl Run<'_> {
             }
             answer(looked.answered);
             batch.extend(looked.to_do);
+            batch.sort_by_key(|pending| pending.since);
         }
         batch
     }

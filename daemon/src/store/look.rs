@@ -18,7 +18,7 @@ pub(super) enum Known {
     /// There is nothing to write, and this is the answer, unless the journal knows better: a retry of a change that was
     /// made would look like one that is not needed, or not possible.
     Prepared(Envelope),
-    /// There is something to write, or may be. On the same content the verdict is the same, as long as no time has passed.
+    /// There is something to write. On the same content the verdict is the same, as long as no time has passed.
     Writes(Option<Decided>),
 }
 
@@ -101,7 +101,7 @@ pub(super) fn look(
 }
 
 /// The verdicts up to the first change that is written. An attempt is made for its sake, and those behind it are decided
-/// on in that attempt, on what it leaves.
+/// on in that attempt, on what it leaves; or looked at again, should the attempt meet a lock.
 fn decide(changes: &mut [Pending], roadmap: &Roadmap) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for pending in changes {
@@ -129,7 +129,7 @@ fn sort(
     let mut verdicts = verdicts.into_iter();
     for mut pending in changes {
         pending.known = match verdicts.next() {
-            None => Known::Writes(None),
+            None => Known::Nothing,
             Some(Verdict::Answer(envelope)) if pending.job.key.is_none() || !has_journal => {
                 answered.push((pending, Ok(envelope)));
                 continue;

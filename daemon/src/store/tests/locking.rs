@@ -52,6 +52,28 @@ impl Bench {
 }
 
 #[test]
+fn what_needs_no_lock_is_not_held_up_by_one_that_a_change_beside_it_waits_for() {
+    let bench = Bench::new();
+    bench.write("{\"version\":1,\"revision\":1,\"goals\":[]}");
+    bench.foreign_lock();
+    let store = bench.open();
+    bench.runtime.block_on(async {
+        let mut adding = std::pin::pin!(store.change(add("One")));
+        // All are asked for before the first look.
+        let refused = async { tokio::join!(store.change(delete("nobody")), store.change(delete("no one"))) };
+        let (one, other) = tokio::select! {
+            biased;
+            _ = &mut adding => panic!("the lock is held"),
+            refused = refused => refused,
+        };
+        assert!(!one.unwrap().ok && !other.unwrap().ok);
+        std::fs::remove_dir(bench.lock()).unwrap();
+        assert!(adding.await.unwrap().ok);
+    });
+    assert_eq!(bench.titles(), ["One"]);
+}
+
+#[test]
 fn a_lock_of_other_software_is_waited_for() {
     let bench = Bench::new();
     bench.foreign_lock();
