@@ -2,8 +2,8 @@
 //!
 //! - [`Stores`] knows every open worklist; each has one task (`owner`) with its parsed state and its queue.
 //! - `content` and `stamp` read a file without reading it again each time.
-//! - `look` decides without locks, and `attempt` carries out what is to be written, in one blocking step: `kernel_lock`, `journal`, `lock_directory`, the
-//!   decisions of a `batch`, and `commit`, the replacement.
+//! - `look` decides without locks. `attempt` carries out what is to be written, in one blocking step: `kernel_lock`,
+//!   `journal`, `lock_directory`, the decisions of a `batch`, and `commit`, the replacement.
 //! - `turns` says when the next attempt may begin.
 //! - `watch` turns changes by anybody into events. It is never needed for a right answer.
 //! - `disk` is the seam to the system.
