@@ -1,8 +1,11 @@
 //! The four routes.
 
 use std::error::Error;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -135,14 +138,19 @@ async fn operations(
     let wanted = Arc::new(AtomicBool::new(true));
     let asker = Asker(Arc::clone(&wanted));
     let client = headers.get(protocol::VERSION_HEADER).and_then(|version| version.to_str().ok());
-    let mut answer = carry_out(&server, request, wanted, client);
-    match timeout(HEAD_PATIENCE, &mut answer).await {
-        Ok(Ok(Settled::Envelope(text))) => json(StatusCode::OK, Body::new(text)),
-        Ok(Ok(Settled::Elsewhere(text))) => {
+    let settled = match begin(carry_out(&server, request, wanted, client)).await {
+        Begun::Done(settled) => settled,
+        Begun::Going(mut answer) => match timeout(HEAD_PATIENCE, &mut answer).await {
+            Ok(settled) => settled.unwrap_or(None),
+            Err(_) => return json(StatusCode::OK, Body::new(Late::new(text_of(answer), asker))),
+        },
+    };
+    match settled {
+        Some(Settled::Envelope(text)) => json(StatusCode::OK, Body::new(text)),
+        Some(Settled::Elsewhere(text)) => {
             json(StatusCode::from_u16(protocol::CALLER_MUST).unwrap_or(StatusCode::OK), Body::new(text))
         }
-        Ok(Err(_)) => not_understood(StatusCode::INTERNAL_SERVER_ERROR, "the engine gave up on this request"),
-        Err(_) => json(StatusCode::OK, Body::new(Late::new(text_of(answer), asker))),
+        None => not_understood(StatusCode::INTERNAL_SERVER_ERROR, "the engine gave up on this request"),
     }
 }
 
@@ -152,18 +160,17 @@ enum Settled {
     Elsewhere(Pieces),
 }
 
-/// Begins the work in a task of its own: a change that has begun is not torn when its asker goes away.
+/// The work itself, and its answer; `None` when that cannot be written down.
 fn carry_out(
     server: &Arc<Server>,
     request: Request,
     wanted: Arc<AtomicBool>,
     client: Option<&str>,
-) -> oneshot::Receiver<Settled> {
-    let (sender, receiver) = oneshot::channel();
+) -> impl Future<Output = Option<Settled>> + Send + 'static {
     let client = client.map(str::to_owned);
     let piece = server.work.begin();
     let work = Arc::clone(&server.backend).execute(request, wanted);
-    tokio::spawn(async move {
+    async move {
         let settled = match work.await {
             Reply::Envelope(mut envelope) => {
                 older::name_it(&mut envelope, client.as_deref());
@@ -174,20 +181,41 @@ fn carry_out(
                 Pieces::of(&body).map(Settled::Elsewhere)
             }
         };
-        if let Ok(settled) = settled {
-            // Nobody may be there to take it.
-            let _ = sender.send(settled);
-        }
         drop(piece);
+        settled.ok()
+    }
+}
+
+/// How far the first step of some work came.
+enum Begun<T> {
+    Done(T),
+    Going(oneshot::Receiver<T>),
+}
+
+/// Takes the first step of some work, which is all that a read at hand needs. The rest is done in a task of its own: a
+/// change that has begun is not torn when its asker goes away. Work that breaks off never answers, and harms nobody
+/// else on this connection.
+async fn begin<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Begun<T> {
+    let mut work = Box::pin(work);
+    let first = poll_fn(|context| {
+        Poll::Ready(catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))).unwrap_or(Poll::Pending))
     });
-    receiver
+    if let Poll::Ready(done) = first.await {
+        return Begun::Done(done);
+    }
+    let (sender, receiver) = oneshot::channel();
+    tokio::spawn(async move {
+        // Nobody may be there to take it.
+        let _ = sender.send(work.await);
+    });
+    Begun::Going(receiver)
 }
 
 /// The same without the status, for a body whose head is out already.
-fn text_of(answer: oneshot::Receiver<Settled>) -> oneshot::Receiver<Pieces> {
+fn text_of(answer: oneshot::Receiver<Option<Settled>>) -> oneshot::Receiver<Pieces> {
     let (sender, receiver) = oneshot::channel();
     tokio::spawn(async move {
-        if let Ok(Settled::Envelope(text) | Settled::Elsewhere(text)) = answer.await {
+        if let Ok(Some(Settled::Envelope(text) | Settled::Elsewhere(text))) = answer.await {
             let _ = sender.send(text);
         }
     });

@@ -22,6 +22,8 @@ struct Fake {
     elsewhere: bool,
     /// Wait for this before answering.
     gate: Option<Arc<Notify>>,
+    /// Break off instead of answering.
+    breaks: bool,
     begun: AtomicUsize,
     done: AtomicUsize,
     wanted: Mutex<Option<Arc<AtomicBool>>>,
@@ -54,6 +56,7 @@ impl Backend for Fake {
             if let Some(gate) = &self.gate {
                 gate.notified().await;
             }
+            assert!(!self.breaks, "this engine breaks off");
             self.done.fetch_add(1, Ordering::Relaxed);
             self.reply(request.operation["action"].as_str().unwrap())
         })
@@ -110,6 +113,22 @@ async fn ask(server: &Arc<Server>, request: HttpRequest<Body>) -> Response<Body>
 
 async fn body(response: Response<Body>) -> Value {
     serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap()
+}
+
+#[tokio::test]
+async fn work_that_breaks_off_at_once_or_later_is_a_failure_of_that_request_alone() {
+    for gate in [None, Some(Arc::new(Notify::new()))] {
+        if let Some(gate) = gate.clone() {
+            // Runs when the request has been begun and waits.
+            tokio::spawn(async move { gate.notify_one() });
+        }
+        let (fake, server) = server(Fake { breaks: true, gate, ..Fake::default() });
+        let response = ask(&server, post(protocol::OPERATIONS, operation().to_string())).await;
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(body(response).await["error"].as_str().unwrap().contains("gave up"));
+        assert_eq!(fake.counts(), (1, 0));
+        server.work.done().await;
+    }
 }
 
 #[tokio::test]
