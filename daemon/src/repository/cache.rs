@@ -24,8 +24,8 @@ pub(super) struct Cache {
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) located: Located,
-    /// The directory that was asked about, links resolved.
-    pub(super) directory: PathBuf,
+    /// The directory that was asked about.
+    pub(super) directory: Identity,
     /// What Git saw of the caller's environment.
     pub(super) git_env: BTreeMap<String, String>,
     pub(super) stamps: Stamps,
@@ -39,9 +39,27 @@ impl Kept {
         self.asked.elapsed() < KEPT
     }
 
-    /// Whether it still is the answer for those who ask from `directory`, links resolved. Looks at the file system.
-    pub(super) fn holds_in(&self, directory: &Path) -> bool {
-        self.directory == directory && self.stamps.hold()
+    /// Whether it still is the answer for those who ask from the directory `given`. Looks at the file system.
+    ///
+    /// A path that leads to the same directory is enough. Should it lead there by another way than before, the names in
+    /// the answer still lead to the same files, or the stamps do not hold.
+    pub(super) fn holds_in(&self, given: &Path) -> bool {
+        Identity::of(given).is_ok_and(|found| found == self.directory) && self.stamps.hold()
+    }
+}
+
+/// A directory, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    /// Of what a path leads to, links followed.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let found = path.metadata()?;
+        Ok(Self { device: found.dev(), inode: found.ino() })
     }
 }
 
@@ -85,18 +103,29 @@ impl Stamps {
         Self::of(directory.ancestors().map(|directory| directory.join(".git")))
     }
 
-    /// What decides inside the Git directories: which branch, which configuration, which worktrees. For a bare
-    /// repository the branches of its worktrees decide too.
+    /// Without what lies above the entry that Git took as its answer: it looks no further.
+    pub(super) fn up_to(mut self, located: &Located) -> Self {
+        let entry = located.work_tree.join(".git");
+        // A directory that is no repository is passed over, a file that names none is an error.
+        if entry == located.git_dir || entry.symlink_metadata().is_ok_and(|found| found.is_file()) {
+            self.0.retain(|path, _| path.parent().is_some_and(|above| above.starts_with(&located.work_tree)));
+        }
+        self
+    }
+
+    /// What decides inside the Git directories: which branch, which configuration, and for linked worktrees which others
+    /// there are. For a bare repository the branches of its worktrees decide too.
     pub(super) fn of_git_directories(located: &Located) -> Self {
         let common = &located.common_dir;
-        let worktrees = common.join("worktrees");
-        let mut paths = vec![common.join("HEAD"), common.join("config"), worktrees.clone()];
-        for name in ["HEAD", "config.worktree", "commondir", "gitdir"] {
+        let mut paths = vec![common.join("HEAD"), common.join("config")];
+        for name in ["HEAD", "config.worktree", "commondir"] {
             paths.push(located.git_dir.join(name));
         }
         if located.git_dir != *common || located.root != located.work_tree {
+            let worktrees = common.join("worktrees");
             let entries = std::fs::read_dir(&worktrees).into_iter().flatten().flatten();
             paths.extend(entries.map(|entry| entry.path().join("HEAD")));
+            paths.extend([worktrees, located.git_dir.join("gitdir")]);
         }
         paths.push(located.root.join(".git"));
         Self::of(paths)

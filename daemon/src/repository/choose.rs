@@ -53,39 +53,47 @@ pub fn choose(located: &Located, explicit: Option<&str>, base: &Path) -> Choice 
     let canonical = canonical_path(located);
     let legacy = located.root.join(LEGACY);
     let explicit = explicit.filter(|given| !given.trim().is_empty());
-    let (path, kind, shadowed) = match explicit {
-        Some(given) => (tidy(&base.join(given)), ChoiceKind::Override, None),
-        None => match (exists(&canonical), exists(&legacy)) {
-            (true, true) => (canonical, ChoiceKind::Canonical, Some(legacy)),
-            (true, false) => (canonical, ChoiceKind::Canonical, None),
-            (false, true) => (legacy, ChoiceKind::Legacy, None),
-            (false, false) => (canonical, ChoiceKind::New, None),
+    let (path, kind, shadowed, is_plain) = match explicit {
+        Some(given) => (tidy(&base.join(given)), ChoiceKind::Override, None, false),
+        None => match (Entry::at(&canonical), Entry::at(&legacy)) {
+            (Entry::Missing, Entry::Missing) => (canonical, ChoiceKind::New, None, false),
+            (Entry::Missing, found) => (legacy, ChoiceKind::Legacy, None, found == Entry::File),
+            (found, Entry::Missing) => (canonical, ChoiceKind::Canonical, None, found == Entry::File),
+            (found, _) => (canonical, ChoiceKind::Canonical, Some(legacy), found == Entry::File),
         },
     };
-    let target = if kind != ChoiceKind::Override && is_plain(&path) {
-        Some(path.clone())
-    } else {
-        resolve(&path).ok()
-    };
+    // Below a root, whose links are resolved, the path of a file in a directory, neither of them a link, is too.
+    let target = if is_plain && has_plain_folder(&path) { Some(path.clone()) } else { resolve(&path).ok() };
     let outside_root = target.as_ref().is_some_and(|target| !target.starts_with(&located.root));
     let own = located.work_tree.join(CANONICAL);
     let report = path != own && (target.is_none() || target != resolve(&own).ok());
     Choice { path, kind, shadowed, target, report, outside_root }
 }
 
-/// Something has that name. What cannot be looked at counts: it must not be passed over for another file.
-fn exists(path: &Path) -> bool {
-    match path.symlink_metadata() {
-        Ok(_) => true,
-        Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+/// What has a name, links not followed.
+#[derive(PartialEq, Eq)]
+enum Entry {
+    Missing,
+    File,
+    /// Also what cannot be looked at: it must not be passed over for another file.
+    Other,
+}
+
+impl Entry {
+    fn at(path: &Path) -> Self {
+        match path.symlink_metadata() {
+            Ok(found) if found.is_file() => Self::File,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Self::Missing
+            }
+            _ => Self::Other,
+        }
     }
 }
 
-/// A file in a directory, neither of them a link. Below a root, whose links are resolved, its path is resolved too.
-fn is_plain(path: &Path) -> bool {
-    let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+fn has_plain_folder(path: &Path) -> bool {
     let folder = path.parent().map(Path::symlink_metadata);
-    is_file && folder.is_some_and(|folder| folder.is_ok_and(|folder| folder.is_dir()))
+    folder.is_some_and(|folder| folder.is_ok_and(|folder| folder.is_dir()))
 }
 
 /// Without `.` and doubled slashes; `..` stays, for a link may stand before it.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use super::cache::{Cache, Kept, Stamps};
+use super::cache::{Cache, Identity, Kept, Stamps};
 use super::git::{self, Environment, Said};
 use super::{CANONICAL, LEGACY, LocateError, Located, failures};
 use crate::file_system::path_is_remote;
@@ -24,9 +24,8 @@ pub(super) async fn locate(
     // One step beside the event loop for all that a kept answer needs.
     let (given, variables, kept) = (cwd.to_owned(), env.variables.clone(), Arc::clone(cache));
     let looked = blocking(move || {
-        let directory = directory(&given)?;
-        let kept = kept.look(&given, &variables).filter(|kept| kept.holds_in(&directory));
-        Ok((directory, kept.map(|kept| kept.located.clone())))
+        let kept = kept.look(&given, &variables).filter(|kept| kept.holds_in(&given));
+        Ok((directory(&given)?, kept.map(|kept| kept.located.clone())))
     });
     let (directory, answer) = looked.await.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => failures::no_directory(cwd, "it does not exist"),
@@ -42,8 +41,9 @@ pub(super) async fn locate(
     let located = Asking { directory: &directory, env }.answer().await?;
     let (of, git_env) = (located.clone(), env.variables.clone());
     let kept = blocking(move || {
-        let stamps = entries.and(Stamps::of_git_directories(&of));
+        let stamps = entries.up_to(&of).and(Stamps::of_git_directories(&of));
         let near = is_near(&directory, &of);
+        let directory = Identity::of(&directory)?;
         Ok(Kept { located: of, directory, git_env, stamps, asked, near })
     });
     if let Ok(kept) = kept.await
@@ -57,7 +57,7 @@ pub(super) async fn locate(
 /// The kept answer while it holds, for directories that the event loop itself may look at.
 pub(super) fn at_hand(cache: &Cache, cwd: &Path, env: Environment<'_>) -> Option<Located> {
     let kept = cache.look(cwd, env.variables).filter(|kept| kept.near)?;
-    kept.holds_in(&directory(cwd).ok()?).then(|| kept.located.clone())
+    kept.holds_in(cwd).then(|| kept.located.clone())
 }
 
 /// Whether everything that an operation looks at lies on file systems that answer at once.

@@ -376,6 +376,65 @@ fn an_answer_is_kept_and_asked_again_when_something_changed() {
     assert!(locate().is_err(), "the configuration changed");
 }
 
+#[test]
+fn a_kept_answer_never_leads_elsewhere_than_git_would() {
+    type Change = fn(&Bench);
+    let changes: [(&str, Change); 7] = [
+        ("the link leads to another repository", |bench| {
+            std::fs::remove_file(bench.path("link")).unwrap();
+            symlink(bench.path("other"), bench.path("link")).unwrap();
+        }),
+        ("another repository is where it was", |bench| {
+            std::fs::rename(bench.path("above/repo"), bench.path("away")).unwrap();
+            std::fs::rename(bench.path("other"), bench.path("above/repo")).unwrap();
+        }),
+        ("it was moved, and a link leads there", |bench| {
+            std::fs::rename(bench.path("above/repo"), bench.path("away")).unwrap();
+            symlink(bench.path("away"), bench.path("above/repo")).unwrap();
+        }),
+        ("what is above it was moved, and a link leads there", |bench| {
+            std::fs::rename(bench.path("above"), bench.path("away")).unwrap();
+            symlink(bench.path("away"), bench.path("above")).unwrap();
+        }),
+        ("the Git directory moved into a file", |bench| {
+            bench.git("above/repo", &["init", "-q", "--separate-git-dir", "../git"]);
+        }),
+        ("its Git directory is gone", |bench| {
+            std::fs::remove_dir_all(bench.path("above/repo/.git")).unwrap();
+        }),
+        ("a nearer Git directory is none any more", |bench| {
+            std::fs::remove_file(bench.path("above/repo/.git/HEAD")).unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        let bench = Bench::new();
+        bench.repository("other");
+        bench.repository("above");
+        bench.repository("above/repo");
+        std::fs::create_dir_all(bench.path("above/repo/sub/.git")).unwrap();
+        std::fs::create_dir(bench.path("other/sub")).unwrap();
+        symlink(bench.path("above/repo"), bench.path("link")).unwrap();
+        let asked = ["above/repo", "above/repo/sub", "link", "link/sub"].map(|name| bench.path(name));
+        for directory in &asked {
+            let deadline = Instant::now() + Duration::from_secs(10);
+            while bench.repositories.at_hand(directory, &bench.env).is_none() {
+                on_a_runtime(bench.repositories.locate(directory, &bench.env)).unwrap();
+                assert!(Instant::now() < deadline, "{what}: the answer is never kept");
+            }
+        }
+        change(&bench);
+        for directory in &asked {
+            let fresh = on_a_runtime(Repositories::new().locate(directory, &bench.env)).unwrap();
+            let kept = bench.repositories.at_hand(directory, &bench.env);
+            let located = kept.unwrap_or_else(|| fresh.clone());
+            for (name, expected) in [(&located.root, &fresh.root), (&located.git_dir, &fresh.git_dir)] {
+                let real = name.canonicalize().unwrap();
+                assert_eq!(real, *expected, "{what}: from {}", directory.display());
+            }
+        }
+    }
+}
+
 fn located(root: &Path) -> Located {
     let git_dir = root.join(".git");
     Located {
