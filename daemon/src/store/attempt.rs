@@ -74,15 +74,15 @@ pub(super) struct Outcome {
     pub(super) closing: Vec<Arc<File>>,
 }
 
-/// Tries to carry out a batch on the goal file at `path` (links resolved).
-pub(super) fn attempt(bench: &mut Workbench, path: &Path, batch: Vec<Pending>) -> Outcome {
+/// Tries to carry out a batch on the goal file that is, or was until just now, at `place`.
+pub(super) fn attempt(bench: &mut Workbench, place: &Place, batch: Vec<Pending>) -> Outcome {
     let mut run = Run { bench, outcome: Outcome::default() };
-    let batch = run.look(path, batch);
+    let batch = run.look(&place.target, batch);
     // What only the journal has to be asked about must not fail because a directory cannot be made.
     let (prepared, changes): (Vec<_>, Vec<_>) =
         batch.into_iter().partition(|pending| !pending.known.writes());
     for part in [prepared, changes] {
-        if let Err((error, failed)) = run.carry_out(path, part) {
+        if let Err((error, failed)) = run.carry_out(place, part) {
             run.fail(failed, &error);
         }
     }
@@ -129,12 +129,12 @@ impl Run<'_> {
         batch
     }
 
-    fn carry_out(&mut self, path: &Path, batch: Vec<Pending>) -> Result<(), Failed> {
+    fn carry_out(&mut self, place: &Place, batch: Vec<Pending>) -> Result<(), Failed> {
         let batch = self.only_wanted(batch);
         if batch.is_empty() {
             return Ok(());
         }
-        let (place, kernel) = match self.enter(path, &batch) {
+        let (place, kernel) = match self.enter(place, &batch) {
             Ok(entered) => entered,
             Err(Closed::Held(lock)) => {
                 self.busy(lock, batch);
@@ -157,8 +157,10 @@ impl Run<'_> {
         wanted
     }
 
-    /// Makes the directory if something may be written, and takes the kernel lock of what is then there.
-    fn enter(&mut self, path: &Path, batch: &[Pending]) -> Result<(Place, Option<KernelLock>), Closed> {
+    /// Makes the directory if something may be written, and takes the kernel lock of what is then there. `place` is where
+    /// the file was until just now; whether it still is there is seen when the lock is held.
+    fn enter(&mut self, place: &Place, batch: &[Pending]) -> Result<(Place, Option<KernelLock>), Closed> {
+        let path = place.target.as_path();
         let writes = batch.iter().any(|pending| pending.known.writes());
         let find = || match Place::of(path) {
             Ok(place) if place.target == path => Ok(place),
@@ -166,7 +168,7 @@ impl Run<'_> {
             Ok(_) => Err(Closed::Failed(StoreError::Unsteady { path: path.to_owned() })),
             Err(error) => Err(Closed::Failed(StoreError::lost(path, error))),
         };
-        let mut place = find()?;
+        let mut place = place.clone();
         for _ in 0..ROUNDS {
             let missing = if writes { place.missing_directories() } else { Vec::new() };
             if !missing.is_empty() {
@@ -176,6 +178,9 @@ impl Run<'_> {
                 place = find()?;
             }
             let kernel = self.take_kernel_lock(&place)?;
+            if place.is_unmoved() {
+                return Ok((place, kernel));
+            }
             // The directory may have been replaced before it was locked.
             let again = find()?;
             if again.key == place.key && (!writes || again.missing_directories().is_empty()) {

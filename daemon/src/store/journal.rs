@@ -223,21 +223,22 @@ impl<'a> Journal<'a> {
     /// Writes down changes that are about to be made, in one call.
     pub(super) fn write_down(&mut self, records: Vec<Record>) -> io::Result<()> {
         let lines: Vec<Line> = records.into_iter().map(|record| Line::Change(Box::new(record))).collect();
-        self.append(&lines)
+        self.append(lines)
     }
 
     /// Says what became of the replacement with this temporary file.
     pub(super) fn end_of(&mut self, temporary: &str, made: bool) -> io::Result<()> {
         let temporary = temporary.to_owned();
         let line = if made { Line::Done { temporary } } else { Line::Dropped { temporary } };
-        self.append(&[line])
+        self.append(vec![line])
     }
 
-    fn append(&mut self, lines: &[Line]) -> io::Result<()> {
-        let mut text = Vec::new();
-        for line in lines {
+    fn append(&mut self, lines: Vec<Line>) -> io::Result<()> {
+        let (mut text, mut ends) = (Vec::new(), Vec::with_capacity(lines.len()));
+        for line in &lines {
             serde_json::to_writer(&mut text, line)?;
             text.push(b'\n');
+            ends.push(text.len() as u64);
         }
         let end = self.index.end;
         if let Err(error) = self.disk.append(&self.file, &self.path, end, &text) {
@@ -245,7 +246,9 @@ impl<'a> Journal<'a> {
             self.disk.truncate(&self.file, &self.path, end)?;
             return Err(error);
         }
-        self.index.add(&text);
+        for (line, line_end) in lines.into_iter().zip(ends) {
+            self.index.take(line, end + line_end);
+        }
         Ok(())
     }
 
@@ -289,15 +292,27 @@ impl Index {
     fn add(&mut self, text: &[u8]) {
         for line in text.split_inclusive(|byte| *byte == b'\n') {
             let Some(content) = line.strip_suffix(b"\n") else { return };
-            let (start, length) = (self.end, content.len() as u64);
-            self.end += line.len() as u64;
+            let end = self.end + line.len() as u64;
             match serde_json::from_slice(content) {
-                Ok(Line::Change(record)) => self.change(*record, start, length),
-                Ok(Line::Done { temporary }) => self.close(&temporary, true, line.len() as u64),
-                Ok(Line::Dropped { temporary }) => self.close(&temporary, false, line.len() as u64),
+                Ok(line) => self.take(line, end),
                 // Another version's, or damaged: nobody's key.
-                Err(_) => self.lapsed += line.len() as u64,
+                Err(_) => {
+                    self.lapsed += line.len() as u64;
+                    self.end = end;
+                }
             }
+        }
+    }
+
+    /// Takes in the line that lies between the present end and `end`.
+    fn take(&mut self, line: Line, end: u64) {
+        let start = std::mem::replace(&mut self.end, end);
+        let length = end - start;
+        match line {
+            // Without the line break.
+            Line::Change(record) => self.change(*record, start, length - 1),
+            Line::Done { temporary } => self.close(&temporary, true, length),
+            Line::Dropped { temporary } => self.close(&temporary, false, length),
         }
     }
 

@@ -3,11 +3,11 @@
 //! Whatever touches the disk runs beside the task: at most one look and one attempt at a time. A look begins after
 //! everybody who waits for it has asked, so what it finds is fresh for all of them.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use stepstone_proto::envelope::Envelope;
+use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
@@ -46,8 +46,8 @@ struct Seen {
 pub(super) struct Owner {
     registry: Arc<Registry>,
     key: Key,
-    /// The file, links resolved: as of the last who asked.
-    path: PathBuf,
+    /// Where the file is: as of the last who asked.
+    place: Place,
     asks: mpsc::UnboundedReceiver<Ask>,
     /// Also holds the file as it was found or written last.
     board: Board,
@@ -59,7 +59,9 @@ pub(super) struct Owner {
     queue: Vec<Pending>,
     /// Not there while it is lent to an attempt.
     bench: Option<Workbench>,
-    attempt: Option<JoinHandle<Attempted>>,
+    attempt: Option<oneshot::Receiver<Attempted>>,
+    /// As long as there is an attempt.
+    refreshing: Option<Refreshing>,
     turns: Turns,
     finishers: Vec<oneshot::Sender<()>>,
 }
@@ -73,7 +75,7 @@ impl Owner {
     ) -> Self {
         Self {
             key: place.key.clone(),
-            path: place.target.clone(),
+            place: place.clone(),
             asks,
             board,
             readers: Vec::new(),
@@ -83,6 +85,7 @@ impl Owner {
             queue: Vec::new(),
             bench: Some(bench(&registry)),
             attempt: None,
+            refreshing: None,
             turns: Turns::new(),
             finishers: Vec::new(),
             registry,
@@ -122,6 +125,7 @@ impl Owner {
                 }
                 attempted = ended(&mut self.attempt) => {
                     self.attempt = None;
+                    self.refreshing = None;
                     self.attempted(attempted);
                 }
                 () = self.turns.over() => {}
@@ -147,11 +151,11 @@ impl Owner {
     fn take(&mut self, ask: Ask) {
         match ask {
             Ask::Read { place, reply } => {
-                self.path = place.target;
+                self.place = place;
                 self.readers.push(reply);
             }
             Ask::Change { place, job, reply } => {
-                self.path = place.target;
+                self.place = place;
                 self.newcomers.push(Pending { job, reply, since: Instant::now(), known: Known::Nothing });
                 self.count();
             }
@@ -171,7 +175,8 @@ impl Owner {
         }
         let readers = std::mem::take(&mut self.readers);
         let newcomers: Vec<_> = self.newcomers.drain(..looked_at).collect();
-        let (disk, path, known) = (self.registry.disk.clone(), self.path.clone(), self.known());
+        let (disk, path) = (self.registry.disk.clone(), self.place.target.clone());
+        let known = self.known();
         let has_journal = self.registry.settings.state_dir.is_some();
         self.deciding = !newcomers.is_empty();
         self.look = Some(tokio::task::spawn_blocking(move || {
@@ -191,7 +196,7 @@ impl Owner {
         let Ok(Seen { read, readers, looked }) = seen else { return };
         if let Some(read) = read {
             let snapshot = read.as_ref().map_err(Clone::clone).and_then(|content| {
-                let roadmap = content.roadmap(&self.path)?.clone();
+                let roadmap = content.roadmap(&self.place.target)?.clone();
                 Ok(Snapshot { roadmap, exists: content.file.is_some() })
             });
             for reader in readers {
@@ -218,12 +223,7 @@ impl Owner {
     }
 
     fn know(&self, content: Option<Arc<Content>>) {
-        let mut shown = lock(&self.board);
-        if let Some(Ok(roadmap)) = content.as_ref().map(|content| content.roadmap.as_ref()) {
-            shown.overview.revision = roadmap.revision();
-            shown.overview.goals = roadmap.len();
-        }
-        shown.known = content;
+        know(&self.board, content);
     }
 
     fn start_attempt(&mut self) {
@@ -241,26 +241,34 @@ impl Owner {
         self.turns.begin();
         let mut bench = self.bench.take().unwrap_or_else(|| bench(&self.registry));
         bench.known = self.known();
-        let path = self.path.clone();
-        let refreshing = Refreshing::start(bench.disk.clone(), Arc::clone(&bench.pulse));
-        self.attempt = Some(tokio::task::spawn_blocking(move || {
+        let place = self.place.clone();
+        self.refreshing = Some(Refreshing::start(bench.disk.clone(), Arc::clone(&bench.pulse)));
+        let (done, attempt) = oneshot::channel();
+        self.attempt = Some(attempt);
+        let board = Arc::clone(&self.board);
+        tokio::task::spawn_blocking(move || {
             let begun = std::time::Instant::now();
-            let outcome = attempt::attempt(&mut bench, &path, batch);
-            drop(refreshing);
-            (bench, outcome, begun.elapsed())
-        }));
+            let before = bench.known.clone();
+            let mut outcome = attempt::attempt(&mut bench, &place, batch);
+            let closing = std::mem::take(&mut outcome.closing);
+            if outcome.answers.iter().any(|(_, answer)| answer.is_ok()) || outcome.looked || outcome.replaced
+            {
+                know(&board, bench.known.clone());
+            }
+            // Should there be no owner any more, nobody waits for this.
+            let _ = done.send((bench, outcome, begun.elapsed()));
+            // What was replaced takes the system, and for a large file this process too, a while to free. It is done
+            // here, where nobody waits for it.
+            drop((before, closing));
+        });
     }
 
-    fn attempted(&mut self, attempted: Result<Attempted, JoinError>) {
+    fn attempted(&mut self, attempted: Result<Attempted, RecvError>) {
+        // Who asked for an attempt that broke off is told so by the end of its channel.
         let Ok((bench, outcome, took)) = attempted else { return };
-        let answered = outcome.answers.iter().any(|(_, answer)| answer.is_ok());
-        let before = self.known();
-        if answered || outcome.looked || outcome.replaced {
-            self.know(bench.known.clone());
-        }
         self.bench = Some(bench);
         if outcome.replaced {
-            self.registry.hub.wrote(&self.path);
+            self.registry.hub.wrote(&self.place.target);
         }
         if let Some(place) = outcome.place
             && place.key != self.key
@@ -270,10 +278,6 @@ impl Owner {
         }
         let answered = outcome.answers.len();
         attempt::answer(outcome.answers);
-        if !outcome.closing.is_empty() {
-            // The system, and for a large file this process too, takes a while to free what was replaced.
-            tokio::task::spawn_blocking(move || drop((before, outcome.closing)));
-        }
         let waiting = std::mem::take(&mut self.queue);
         self.queue = outcome.left;
         self.queue.extend(waiting);
@@ -291,11 +295,21 @@ impl Owner {
             .partition(|pending| pending.since.elapsed() >= PATIENCE);
         self.queue = waiting;
         for pending in out_of_patience {
-            let error = StoreError::Locked { path: self.path.clone(), lock: lock.to_owned() };
+            let error = StoreError::Locked { path: self.place.target.clone(), lock: lock.to_owned() };
             let _ = pending.reply.send(Err(error));
         }
         self.turns.refused();
     }
+}
+
+/// Shows what was found or written last.
+fn know(board: &Board, content: Option<Arc<Content>>) {
+    let mut shown = lock(board);
+    if let Some(Ok(roadmap)) = content.as_ref().map(|content| content.roadmap.as_ref()) {
+        shown.overview.revision = roadmap.revision();
+        shown.overview.goals = roadmap.len();
+    }
+    shown.known = content;
 }
 
 fn bench(registry: &Registry) -> Workbench {
@@ -333,7 +347,7 @@ impl Drop for Refreshing {
 }
 
 /// The end of work beside the task; never, when there is none.
-async fn ended<T>(work: &mut Option<JoinHandle<T>>) -> Result<T, JoinError> {
+async fn ended<W: Future + Unpin>(work: &mut Option<W>) -> W::Output {
     match work {
         Some(work) => work.await,
         None => std::future::pending().await,

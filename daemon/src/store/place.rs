@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -80,6 +81,20 @@ impl Place {
             }
         }
         Err(io::ErrorKind::IsADirectory.into())
+    }
+
+    /// Whether the directory of the file still is the same one under the same name, and the file, if there is one, no
+    /// link. Says no when it cannot be told, and when the directory does not exist yet.
+    pub(super) fn is_unmoved(&self) -> bool {
+        let folder = self.folder();
+        let is_same = |found: Metadata| {
+            found.is_dir() && (found.dev(), found.ino()) == (self.key.device, self.key.inode)
+        };
+        let is_no_link = || match std::fs::symlink_metadata(&self.target) {
+            Ok(found) => !found.is_symlink(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        folder == self.directory && std::fs::symlink_metadata(folder).is_ok_and(is_same) && is_no_link()
     }
 
     /// The directory of the file.
