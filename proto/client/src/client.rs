@@ -150,15 +150,18 @@ impl Client {
                 // A daemon that was just killed may take connections for a moment.
                 sleep(Duration::from_millis(2 << attempt)).await;
             }
-            let mut connection = if sending.private_only {
-                self.private().await?
-            } else {
-                self.connection(sending.deadline).await?
+            // What is rare is kept on the heap: a future has room for all that it may ever wait for, and is moved about
+            // with every request.
+            let engine = if sending.private_only { Engine::Private } else { Engine::Shared };
+            let mut connection = match self.pool.take(engine) {
+                Some(connection) => connection,
+                None if sending.private_only => Box::pin(self.private()).await?,
+                None => Box::pin(self.connection(sending.deadline)).await?,
             };
             if let Some(lost) = &sending.lost
                 && !sending.is_read
             {
-                match journal_of(&mut connection).await {
+                match Box::pin(journal_of(&mut connection)).await {
                     Ok(journal) if journal.is_some() && journal == lost.journal => {}
                     Ok(_) => return Err(answers::fate_unknown(sending.action, lost.why)),
                     Err(Unanswered::NotSent | Unanswered::Lost) => continue,
@@ -224,7 +227,7 @@ impl Client {
             }
             _ if !meets && connection.engine == Engine::Shared => {
                 let range = answer.range.unwrap_or(RANGE);
-                self.apart(range, &answer.version, sending).await;
+                Box::pin(self.apart(range, &answer.version, sending)).await;
             }
             // Nothing was done, and it is not known for how long.
             protocol::FULL if connection.engine == Engine::Shared => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use stepstone_proto::operation::Context;
 
@@ -33,11 +34,13 @@ pub fn context_here(cwd: Option<&Path>, file: Option<&str>) -> Context {
     }
 }
 
+/// Read once: this process does not change its own environment.
 pub(crate) fn git_environment() -> BTreeMap<String, String> {
-    GIT_ENVIRONMENT
-        .into_iter()
-        .filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?.to_string_lossy().into_owned())))
-        .collect()
+    static OWN: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+        let text = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
+        GIT_ENVIRONMENT.into_iter().filter_map(|name| Some((name.to_owned(), text(name)?))).collect()
+    });
+    OWN.clone()
 }
 
 /// The process's directory, asked for anew. A deleted one is named as it was, where the system tells: the engine can

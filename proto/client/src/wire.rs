@@ -1,5 +1,6 @@
 //! One HTTP connection to one engine, over the daemon's socket or a child's standard streams.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Full};
@@ -10,7 +11,7 @@ use hyper_util::rt::TokioIo;
 use stepstone_proto::protocol::{self, Range};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, Sleep, sleep, timeout};
 
 /// How long a body is awaited after its head.
 pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
@@ -29,6 +30,9 @@ pub(crate) enum Engine {
 pub(crate) struct Connection {
     sender: SendRequest<Full<Bytes>>,
     task: JoinHandle<()>,
+    /// For the waits for a head, which end later and later: to put a clock on costs next to nothing, to make one wakes the
+    /// event loop for nothing.
+    clock: Pin<Box<Sleep>>,
     /// Which engine.
     pub(crate) engine: Engine,
     /// Which directory its journals are in; a private engine has to be asked.
@@ -70,7 +74,8 @@ impl Connection {
             // Its errors reach whoever waits for an answer.
             let _ = connection.await;
         });
-        Ok(Self { sender, task, engine, journal: None, pid: None })
+        let clock = Box::pin(sleep(Duration::ZERO));
+        Ok(Self { sender, task, clock, engine, journal: None, pid: None })
     }
 
     /// Whether the engine has closed it.
@@ -103,7 +108,12 @@ impl Connection {
                 None => Unanswered::Lost,
             })
         };
-        timeout_at(deadline, sending).await.unwrap_or(Err(Unanswered::Late))
+        self.clock.as_mut().reset(deadline);
+        tokio::select! {
+            biased;
+            sent = sending => sent,
+            () = self.clock.as_mut() => Err(Unanswered::Late),
+        }
     }
 
     /// Sends a request and awaits the whole answer: its head until `deadline`, then its body.

@@ -314,10 +314,12 @@ impl Service<RoleServer> for Server {
             let subscriber = Arc::new(Subscriber::default());
             let accepted = self.handler.accepted_subscription_filter(&listen.params.notifications);
             let uris = accepted.and_then(|filter| filter.resource_subscriptions).unwrap_or_default();
-            unless_cancelled(&context, self.handler.subscriptions.add(&subscriber, uris)).await?;
+            let added = self.handler.subscriptions.add(&subscriber, uris);
+            unless_cancelled(&context, Box::pin(added)).await?;
             context.extensions.insert(subscriber);
         }
-        Service::handle_request(&self.handler, request, context).await
+        // It has room for every method, so it is kept on the heap.
+        Box::pin(Service::handle_request(&self.handler, request, context)).await
     }
 
     async fn handle_notification(
@@ -359,10 +361,10 @@ fn client(context: &Context) -> ClientInfo {
 }
 
 fn tool_result(envelope: &Envelope) -> Result<CallToolResult, ErrorData> {
-    let value = serde_json::to_value(envelope).map_err(unprintable)?;
-    let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
+    let text = serde_json::to_string(envelope).map_err(unprintable)?;
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.is_error = Some(!envelope.ok);
-    result.structured_content = Some(value);
+    result.structured_content = Some(serde_json::to_value(envelope).map_err(unprintable)?);
     Ok(result)
 }
 

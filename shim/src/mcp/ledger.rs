@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde::Serialize;
+use serde::ser::Error as _;
 use serde_json::{Map, Value, json};
 
 use crate::wire::message::{WireError, WireId};
@@ -115,10 +117,16 @@ impl Ledger {
     }
 }
 
-/// The line of a result.
-#[must_use]
-pub(super) fn result_line(id: &WireId, result: &Value) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.as_json())
+/// The line of a result. It is written once and not copied: it may be large.
+///
+/// # Errors
+///
+/// When the result cannot be written as JSON.
+pub(super) fn result_line(id: &WireId, result: &impl Serialize) -> serde_json::Result<String> {
+    let mut line = format!(r#"{{"jsonrpc":"2.0","id":{},"result":"#, id.as_json()).into_bytes();
+    serde_json::to_writer(&mut line, result)?;
+    line.push(b'}');
+    String::from_utf8(line).map_err(serde_json::Error::custom)
 }
 
 /// The line of a protocol error. Without an id when none could be read.

@@ -24,7 +24,9 @@ use tokio::time::{Instant, sleep_until};
 use super::ledger::{BatchNumber, Ledger, Number, Pending, error_line, result_line};
 use super::{lists, requests};
 use crate::wire::lines::{LIMIT, Line, Lines};
-use crate::wire::message::{INVALID_PARAMS, INVALID_REQUEST, Incoming, WireError, WireId, understand};
+use crate::wire::message::{
+    INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Incoming, WireError, WireId, understand,
+};
 use crate::wire::outbox::Outbox;
 
 /// How long what is in flight at the end of the input may take. The client's own bounds are below it.
@@ -187,12 +189,19 @@ impl<R: AsyncRead + Unpin> Stdio<R> {
                 if let ServerResult::InitializeResult(result) = &response.result {
                     self.revision = Some(result.protocol_version.as_str().to_owned());
                 }
-                // rmcp's results are made of what serializes.
-                let mut result = serde_json::to_value(&response.result).unwrap_or_default();
-                if pending.modern {
-                    sign(&mut result, &pending.id);
-                }
-                self.answer(pending.batch, result_line(&pending.id, &result));
+                let line = if pending.modern {
+                    serde_json::to_value(&response.result).and_then(|mut result| {
+                        sign(&mut result, &pending.id);
+                        result_line(&pending.id, &result)
+                    })
+                } else {
+                    result_line(&pending.id, &response.result)
+                };
+                let line = line.unwrap_or_else(|error| {
+                    let text = format!("the answer cannot be written as JSON: {error}");
+                    error_line(Some(&pending.id), &WireError::new(INTERNAL_ERROR, text), None)
+                });
+                self.answer(pending.batch, line);
             }
             JsonRpcMessage::Error(error) => {
                 let Some(pending) = error.id.as_ref().and_then(|id| self.close(id)) else { return };

@@ -13,6 +13,8 @@ pub const INVALID_REQUEST: i32 = -32600;
 pub const METHOD_NOT_FOUND: i32 = -32601;
 /// JSON-RPC: a known method with wrong parameters.
 pub const INVALID_PARAMS: i32 = -32602;
+/// The answer could not be given.
+pub const INTERNAL_ERROR: i32 = -32603;
 
 /// A request's id as JSON text: a number in its own spelling, or a string in ours.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
