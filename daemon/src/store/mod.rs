@@ -4,7 +4,7 @@
 //! - `content` and `stamp` read a file without reading it again each time.
 //! - `look` decides without locks. `attempt` carries out what is to be written, in one blocking step: `kernel_lock`,
 //!   `journal`, `lock_directory`, the decisions of a `batch`, and `commit`, the replacement.
-//! - `turns` says when the next attempt may begin.
+//! - `turns` says when the next attempt may begin. `leavings` closes what changes leave behind.
 //! - `watch` turns changes by anybody into events. It is never needed for a right answer.
 //! - `disk` is the seam to the system.
 
@@ -16,6 +16,7 @@ mod disk;
 mod error;
 mod journal;
 mod kernel_lock;
+mod leavings;
 mod lock_directory;
 mod look;
 mod migrate;

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::attempt::{self, Outcome, PATIENCE, Pending, Workbench};
 use super::content::{self, Content};
 use super::disk::Disk;
+use super::leavings::Leavings;
 use super::look::{self, Known, Looked};
 use super::place::{Key, Place};
 use super::turns::Turns;
@@ -62,6 +63,7 @@ pub(super) struct Owner {
     attempt: Option<oneshot::Receiver<Attempted>>,
     /// As long as there is an attempt.
     refreshing: Option<Refreshing>,
+    leavings: Leavings,
     turns: Turns,
     finishers: Vec<oneshot::Sender<()>>,
 }
@@ -86,6 +88,7 @@ impl Owner {
             bench: Some(bench(&registry)),
             attempt: None,
             refreshing: None,
+            leavings: Leavings::new(),
             turns: Turns::new(),
             finishers: Vec::new(),
             registry,
@@ -129,6 +132,7 @@ impl Owner {
                     self.attempted(attempted);
                 }
                 () = self.turns.over() => {}
+                () = self.leavings.due() => self.leavings.close(),
                 () = tokio::time::sleep_until(unused_at), if idle => {
                     let used = lock(&self.board).used;
                     if used.elapsed() >= UNUSED && self.registry.retire(&self.key, &self.board) {
@@ -249,17 +253,15 @@ impl Owner {
         tokio::task::spawn_blocking(move || {
             let begun = std::time::Instant::now();
             let before = bench.known.clone();
-            let mut outcome = attempt::attempt(&mut bench, &place, batch);
-            let closing = std::mem::take(&mut outcome.closing);
+            let outcome = attempt::attempt(&mut bench, &place, batch);
             if outcome.answers.iter().any(|(_, answer)| answer.is_ok()) || outcome.looked || outcome.replaced
             {
                 know(&board, bench.known.clone());
             }
             // Should there be no owner any more, nobody waits for this.
             let _ = done.send((bench, outcome, begun.elapsed()));
-            // What was replaced takes the system, and for a large file this process too, a while to free. It is done
-            // here, where nobody waits for it.
-            drop((before, closing));
+            // A large roadmap takes a while to free. It is done here, where nobody waits for it.
+            drop(before);
         });
     }
 
@@ -278,6 +280,7 @@ impl Owner {
         }
         let answered = outcome.answers.len();
         attempt::answer(outcome.answers);
+        self.leavings.keep(outcome.closing);
         let waiting = std::mem::take(&mut self.queue);
         self.queue = outcome.left;
         self.queue.extend(waiting);
