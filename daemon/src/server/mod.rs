@@ -22,6 +22,7 @@ mod serve;
 mod start;
 #[cfg(test)]
 mod tests;
+mod tick;
 mod work;
 
 use std::path::PathBuf;

@@ -17,9 +17,10 @@ use stepstone_proto::transport::{Listener, Peer, Stream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::life::{Life, NotBegun};
+use super::tick::Tick;
 use super::{Backend, Server, connections, log, router, start};
 
 /// More connections at a time are refused.
@@ -177,8 +178,7 @@ struct House {
 impl House {
     async fn live(mut self, idle: Option<Duration>) {
         let (_watcher, mut removed) = watch(&self.life.directories());
-        let mut tick = interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut tick = Tick::every(TICK);
         let mut leaving = self.server.leaving.subscribe();
         let mut lonely_since = Instant::now();
         let mut was_used = false;
@@ -200,7 +200,7 @@ impl House {
                 },
                 Some(_) = self.connections.join_next(), if !lonely => lonely_since = Instant::now(),
                 () = sleep_until(idle_end), if lonely && patience.is_some() => break "idle",
-                _ = tick.tick() => {
+                () = tick.next() => {
                     self.life.touch();
                     if let Some(why) = self.life.reason_to_leave() {
                         break why;
