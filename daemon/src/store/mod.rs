@@ -184,6 +184,8 @@ struct Registry {
 
 #[derive(Debug)]
 struct Entry {
+    /// Where the file is, links resolved, as of the first who asked.
+    target: PathBuf,
     asks: mpsc::UnboundedSender<Ask>,
     board: Board,
 }
@@ -297,7 +299,13 @@ impl Registry {
         root: &Path,
     ) -> (mpsc::UnboundedSender<Ask>, Board) {
         let mut open = self.lock();
-        if let Some(entry) = open.get(&place.key) {
+        // While the first change makes the directory, its owner still is known under the key from before.
+        let provisional = || {
+            let mut others = open.iter();
+            others.find(|(key, entry)| key.is_provisional() && entry.target == place.target)
+        };
+        let found = open.get(&place.key).or_else(|| provisional().map(|(_, entry)| entry));
+        if let Some(entry) = found {
             let mut shown = lock(&entry.board);
             path.clone_into(&mut shown.overview.path);
             root.clone_into(&mut shown.overview.root);
@@ -309,7 +317,8 @@ impl Registry {
             StoreOverview { path: path.to_owned(), root: root.to_owned(), revision: 0, goals: 0, queued: 0 };
         let board = Arc::new(Mutex::new(Shown { overview, known: None, used: Instant::now() }));
         tokio::spawn(Owner::new(Arc::clone(self), place, asked, Arc::clone(&board)).run());
-        open.insert(place.key.clone(), Entry { asks: asks.clone(), board: Arc::clone(&board) });
+        let target = place.target.clone();
+        open.insert(place.key.clone(), Entry { target, asks: asks.clone(), board: Arc::clone(&board) });
         (asks, board)
     }
 

@@ -155,15 +155,30 @@ impl Owner {
     fn take(&mut self, ask: Ask) {
         match ask {
             Ask::Read { place, reply } => {
-                self.place = place;
+                self.is_at(place);
                 self.readers.push(reply);
             }
             Ask::Change { place, job, reply } => {
-                self.place = place;
+                self.is_at(place);
                 self.newcomers.push(Pending { job, reply, since: Instant::now(), known: Known::Nothing });
                 self.count();
             }
             Ask::Finish(finisher) => self.finishers.push(finisher),
+        }
+    }
+
+    /// Somebody found the file here.
+    fn is_at(&mut self, place: Place) {
+        if self.key.is_provisional() {
+            self.rekey(&place.key);
+        }
+        self.place = place;
+    }
+
+    fn rekey(&mut self, key: &Key) {
+        if *key != self.key {
+            self.registry.rekey(&self.key, key, &self.board);
+            self.key = key.clone();
         }
     }
 
@@ -272,11 +287,8 @@ impl Owner {
         if outcome.replaced {
             self.registry.hub.wrote(&self.place.target);
         }
-        if let Some(place) = outcome.place
-            && place.key != self.key
-        {
-            self.registry.rekey(&self.key, &place.key, &self.board);
-            self.key = place.key;
+        if let Some(place) = &outcome.place {
+            self.rekey(&place.key);
         }
         let answered = outcome.answers.len();
         attempt::answer(outcome.answers);

@@ -22,6 +22,11 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// The directory of the file does not exist yet. Once it does, the key is another one.
+    pub(super) fn is_provisional(&self) -> bool {
+        self.names.components().nth(1).is_some()
+    }
+
     /// The name of the lock and of the journal in the state directory.
     pub(super) fn file_name(&self) -> String {
         let mut hash = Sha256::new();

@@ -117,6 +117,52 @@ fn a_file_that_changes_before_every_replacement_is_given_up() {
 }
 
 #[test]
+fn whoever_comes_while_the_directory_is_being_made_shares_its_first_owner() {
+    for name in [".worklist/worklist.json", "made/for/it/worklist.json"] {
+        let bench = Bench::new();
+        let file = bench.root().join(name);
+        let (go_on, wait) = std::sync::mpsc::channel::<()>();
+        let mut wait = Some(wait);
+        bench.rig.hook(move |step, at, _| {
+            // The first change has made the directory, has the locks, and takes its time.
+            if step == Step::Sync
+                && is_temporary(at)
+                && let Some(wait) = wait.take()
+            {
+                wait.recv().unwrap();
+            }
+            Ok(())
+        });
+        let open = || bench.stores.open(Found::at(&file).unwrap(), &bench.root());
+        bench.runtime.block_on(async {
+            let first = open();
+            let first = tokio::spawn(async move { first.change(add("First")).await });
+            let deadline = tokio::time::Instant::now() + Duration::from_secs(10);
+            while !file.parent().unwrap().exists() {
+                assert!(tokio::time::Instant::now() < deadline, "{name}: the directory is not made");
+                tokio::task::yield_now().await;
+            }
+            let later: Vec<_> = (0..4)
+                .map(|number| {
+                    let store = open();
+                    tokio::spawn(async move { store.change(add(&format!("Later {number}"))).await })
+                })
+                .collect();
+            assert!(!open().read().await.unwrap().exists, "{name}: nothing is there before the first change");
+            assert_eq!(bench.stores.overview().len(), 1, "{name}");
+            go_on.send(()).unwrap();
+            first.await.unwrap().unwrap();
+            for change in later {
+                change.await.unwrap().unwrap();
+            }
+            assert_eq!(bench.stores.overview().len(), 1, "{name}");
+        });
+        assert_eq!(titles_in(&file), ["First", "Later 0", "Later 1", "Later 2", "Later 3"]);
+        assert_eq!(bench.rig.count(Step::Lock), 2, "{name}: nobody met the lock of another");
+    }
+}
+
+#[test]
 fn a_directory_that_is_replaced_is_another_worklist_at_the_same_path() {
     let bench = Bench::new();
     bench.change(add("Old")).unwrap();
