@@ -162,7 +162,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Invocation, Usage> {
     if scan.words.is_empty() || (scan.words.len() == 1 && scan.words.iter().any(|word| word == "project")) {
         return Err(Usage::no_command());
     }
-    let matches = tree::root()
+    let matches = tree::root(arguments)
         .try_get_matches_from(std::iter::once(OsString::from("stepstone")).chain(arguments.iter().cloned()))
         .map_err(|error| usage::from_clap(&error, &scan))?;
     let (path, given) = matches::leaf(&matches, &scan);

@@ -1,5 +1,7 @@
 //! The contract as clap's tree of commands. clap splits the words; what is missing or too much is said by us.
 
+use std::ffi::OsString;
+
 use clap::{Arg, ArgAction, Command, builder::OsStringValueParser};
 use stepstone_proto::contract::command_line::{self, Flag, GLOBAL, commands};
 use stepstone_proto::contract::{Cli, Shape};
@@ -15,14 +17,26 @@ pub(crate) fn words_id(argument: &'static str) -> &'static str {
     }
 }
 
-/// The whole tree. What a command takes is only made out when its name was read: most of the time that is one.
-pub(crate) fn root() -> Command {
+/// The tree for this argument vector: of the commands only those that it could mean, and what they take is only made out
+/// when their name was read. Each command that clap knows costs it room for every flag that all commands take.
+pub(crate) fn root(arguments: &[OsString]) -> Command {
+    let mut families = command_line::invocations();
+    let is_named = |family: &&str| arguments.iter().any(|word| spellings(family).any(|name| word == name));
+    // When none is, the tree must be able to say so.
+    if families.iter().any(is_named) {
+        families.retain(is_named);
+    }
     let root = bare("stepstone").args(GLOBAL.iter().map(|flag| argument(flag).global(true)));
-    families(root).subcommand(bare("project").defer(families))
+    with(root, &families).subcommand(with(bare("project"), &families))
 }
 
-fn families(parent: Command) -> Command {
-    parent.subcommands(command_line::invocations().into_iter().map(|family| named(family).defer(family_node)))
+fn with(parent: Command, families: &[&'static str]) -> Command {
+    parent.subcommands(families.iter().map(|family| named(family).defer(family_node)))
+}
+
+fn spellings(name: &str) -> impl Iterator<Item = &str> {
+    let others = command_line::SPELLINGS.iter().filter(move |(_, own)| *own == name);
+    std::iter::once(name).chain(others.map(|(other, _)| *other))
 }
 
 /// A command without any of clap's own additions.
@@ -32,8 +46,7 @@ fn bare(name: &'static str) -> Command {
 
 /// The same, known by its other spellings too.
 fn named(name: &'static str) -> Command {
-    let others = command_line::SPELLINGS.iter().filter(|(_, own)| *own == name);
-    bare(name).aliases(others.map(|(other, _)| *other))
+    bare(name).aliases(spellings(name).skip(1))
 }
 
 /// Fills in the command, or the commands, of a family.
@@ -100,8 +113,33 @@ pub(crate) const fn is_count(shape: Shape) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_tree_is_consistent() {
-        super::root().debug_assert();
+        root(&[]).debug_assert();
+    }
+
+    #[test]
+    fn a_tree_holds_what_its_words_could_mean_and_everything_when_they_mean_nothing() {
+        let names = |words: &[&str]| -> Vec<String> {
+            let root = root(&words.iter().map(OsString::from).collect::<Vec<_>>());
+            let project = root.find_subcommand("project").unwrap();
+            let below: Vec<String> =
+                project.get_subcommands().map(|node| node.get_name().to_owned()).collect();
+            let above = root.get_subcommands().map(Command::get_name).filter(|name| *name != "project");
+            assert_eq!(above.collect::<Vec<_>>(), below);
+            below
+        };
+        for family in command_line::invocations() {
+            for spelling in spellings(family) {
+                assert_eq!(names(&["--json", spelling]), [family], "{spelling}");
+                assert_eq!(names(&["project", spelling, "--", "word"]), [family], "{spelling}");
+            }
+        }
+        assert_eq!(names(&["add", "list"]).len(), 2);
+        for nothing in [&[][..], &["lst"], &["project"], &["project", "lst"]] {
+            assert_eq!(names(nothing).len(), command_line::invocations().len(), "{nothing:?}");
+        }
     }
 }
