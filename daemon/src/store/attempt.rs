@@ -242,12 +242,12 @@ impl Run<'_> {
         let lock = folder.join(lock_directory::NAME);
         let held = match taken {
             Ok(Taken::Held(held)) => held,
-            Ok(Taken::Busy) => {
+            Err(error) if !place.is_moved() => {
+                return Err((StoreError::disk(&place.target, "make the lock", &lock, error), batch));
+            }
+            Ok(Taken::Busy) | Err(_) => {
                 self.busy(lock, batch);
                 return Ok(());
-            }
-            Err(error) => {
-                return Err((StoreError::disk(&place.target, "make the lock", &lock, error), batch));
             }
         };
         if let Some(kernel) = &kernel
@@ -362,12 +362,13 @@ impl Run<'_> {
                     return Ok(());
                 }
                 Ok(Replaced::Changed) => {}
-                Ok(Replaced::LockLost) => {
-                    self.busy(place.folder().join(lock_directory::NAME), batch);
+                Err(error) if !place.is_moved() => {
+                    self.outcome.answers.extend(batch::failed(batch, decided, &error));
                     return Ok(());
                 }
-                Err(error) => {
-                    self.outcome.answers.extend(batch::failed(batch, decided, &error));
+                // Nothing was changed. Where the directory was moved away, there is another worklist by now, or none.
+                Ok(Replaced::LockLost) | Err(_) => {
+                    self.busy(place.folder().join(lock_directory::NAME), batch);
                     return Ok(());
                 }
             }

@@ -102,6 +102,14 @@ impl Place {
         folder == self.directory && std::fs::symlink_metadata(folder).is_ok_and(is_same) && is_no_link()
     }
 
+    /// Whether the directory of the file is another one by now, or gone. Says no when it cannot be told.
+    pub(super) fn is_moved(&self) -> bool {
+        match std::fs::symlink_metadata(self.folder()) {
+            Ok(found) => (found.dev(), found.ino()) != (self.key.device, self.key.inode),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    }
+
     /// The directory of the file.
     pub(super) fn folder(&self) -> &Path {
         self.target.parent().unwrap_or(&self.directory)

@@ -196,6 +196,32 @@ fn a_directory_that_is_replaced_while_it_is_locked_gets_its_own_lock() {
 }
 
 #[test]
+fn a_directory_that_is_moved_away_at_any_moment_of_a_change_takes_it_along_or_does_not_have_it() {
+    for moment in 0.. {
+        let bench = Bench::new();
+        bench.write(EDITED);
+        let (folder, aside) = (bench.folder(), bench.root().join("aside"));
+        let to = aside.clone();
+        bench.rig.hook(move |_, _, number| {
+            if number == moment {
+                std::fs::rename(&folder, &to).unwrap();
+            }
+            Ok(())
+        });
+        let answer = bench.change(add("New"));
+        assert!(answer.is_ok(), "moved before call {moment}: {answer:?}");
+        if bench.rig.calls().len() <= moment {
+            assert!(moment > 20, "a change takes more than {moment} calls");
+            return;
+        }
+        let has = |file: &Path| titles_in(file).iter().filter(|title| *title == "New").count();
+        let (there, here) = (has(&aside.join("worklist.json")), has(&bench.file()));
+        assert_eq!(there + here, 1, "moved before call {moment}: {there} there and {here} here");
+        assert!(!bench.folder().join(".worklist.lock").exists(), "moved before call {moment}");
+    }
+}
+
+#[test]
 fn a_directory_that_moves_keeps_its_worklist() {
     let bench = Bench::new();
     bench.change(add("Old")).unwrap();
