@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use super::StoreError;
 use super::disk::{Disk, since_1970_ns};
@@ -15,6 +15,10 @@ pub(super) const LIMIT: u64 = 64 << 20;
 
 /// How often a file that changes while it is read is read again.
 const TRIES: usize = 20;
+
+/// Programs that write a file in place, as Git does on a checkout, leave it empty or cut short for a moment. While its
+/// stamp is young, but for no longer than this, a file that is no roadmap is read again, with a pause in between.
+const UNFINISHED: (Duration, Duration) = (Duration::from_millis(200), Duration::from_millis(3));
 
 /// A goal file as it was found.
 #[derive(Debug, Clone)]
@@ -80,17 +84,26 @@ pub(super) fn fresh(
     if let Some(known) = known.filter(|known| known.settled && known.stamp() == Some(looked.stamp)) {
         return Ok(Arc::clone(known));
     }
-    for _ in 0..TRIES {
+    let (patience, pause) = UNFINISHED;
+    let (begun, mut tries) = (Instant::now(), 0);
+    while tries < TRIES {
         let Some(found) = read(disk, path, known)? else { return Ok(missing(known)) };
-        let Some(Found { file, settled, new }) = found else { continue };
-        return Ok(Arc::new(match (new, known) {
+        let Some(Found { file, settled, new }) = found else {
+            tries += 1;
+            continue;
+        };
+        let content = match (new, known) {
             (None, Some(known)) => Content { file: Some(file), settled, ..known.as_ref().clone() },
             (bytes, _) => {
                 let bytes = bytes.unwrap_or_default();
                 let roadmap = Roadmap::parse(&bytes).map_err(Arc::new);
                 Content { file: Some(file), settled, bytes: Arc::new(bytes), roadmap }
             }
-        }));
+        };
+        if content.roadmap.is_ok() || settled || begun.elapsed() >= patience {
+            return Ok(Arc::new(content));
+        }
+        std::thread::sleep(pause);
     }
     Err(StoreError::Unsteady { path: path.to_owned() })
 }

@@ -164,6 +164,34 @@ fn a_roadmap_never_grows_beyond_what_is_read() {
 }
 
 #[test]
+fn a_file_that_is_being_written_in_place_is_read_when_it_is_whole() {
+    let whole = roadmap_with("One");
+    for cut in [0, 1, whole.len() / 2, whole.len() - 3] {
+        for is_change in [false, true] {
+            let bench = Bench::new();
+            bench.write(whole.get(..cut).unwrap());
+            // As young as a file can be, however slow this machine is.
+            set_time(&bench.file(), std::time::SystemTime::now() + Duration::from_secs(60));
+            let (file, whole, mut opened) = (bench.file(), whole.clone(), 0);
+            bench.rig.hook(move |step, at, _| {
+                opened += usize::from(step == Step::Open && at == file);
+                if opened == 3 {
+                    opened += 1;
+                    std::fs::write(&file, &whole).unwrap();
+                }
+                Ok(())
+            });
+            if is_change {
+                bench.change(add("New")).unwrap();
+                assert_eq!(bench.titles(), ["One", "New"], "cut at {cut}");
+            } else {
+                assert_eq!(title(&bench.read().unwrap()), "One", "cut at {cut}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_malformed_file_is_never_written_and_is_read_once_repaired() {
     let bench = Bench::new();
     bench.change(with_key(add("One"), "k", "add one")).unwrap();
