@@ -165,7 +165,7 @@ impl Replacement<'_, '_> {
         }
     }
 
-    /// `false`: somebody has made the file meanwhile.
+    /// `false`: somebody has made the file meanwhile, or has taken the temporary one away.
     fn rename(&self, temporary: &Path, old: &Content, written: &Facts) -> io::Result<bool> {
         let (disk, target) = (&self.bench.disk, &self.place.target);
         let renamed = if old.file.is_some() {
@@ -182,6 +182,7 @@ impl Replacement<'_, '_> {
             // A network file system may report a failure for a rename that it has done.
             Err(error) => match disk.look_no_follow(target) {
                 Ok(found) if found.stamp.is_same_file(&written.stamp) => Ok(true),
+                _ if error.kind() == io::ErrorKind::NotFound => Ok(false),
                 _ => Err(error),
             },
         }

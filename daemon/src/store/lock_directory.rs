@@ -142,7 +142,7 @@ pub(super) fn refresh(disk: &Disk, pulse: &Pulse) {
 }
 
 /// Makes the directory under a passing name, records it, and gives it its name: so whoever finds a lock directory
-/// without a maker always finds its record too. `None`: somebody else was faster.
+/// without a maker always finds its record too. `None`: somebody else was faster, or has cleaned it away.
 fn make(
     disk: &Disk,
     place: &Place,
@@ -162,7 +162,7 @@ fn make(
     };
     let _ = disk.remove_directory(&passing);
     match error.kind() {
-        io::ErrorKind::AlreadyExists => Ok(None),
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound => Ok(None),
         io::ErrorKind::Unsupported => make_in_place(disk, path, kernel),
         _ => Err(error),
     }

@@ -222,6 +222,36 @@ fn a_directory_that_is_moved_away_at_any_moment_of_a_change_takes_it_along_or_do
 }
 
 #[test]
+fn a_change_is_made_once_whenever_everything_else_is_cleaned_out_of_its_directory() {
+    for moment in 0.. {
+        let bench = Bench::new();
+        bench.write(EDITED);
+        let folder = bench.folder();
+        bench.rig.hook(move |_, _, number| {
+            if number == moment {
+                // As `git clean -fd` does.
+                for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+                    if entry.file_type().unwrap().is_dir() {
+                        std::fs::remove_dir(entry.path()).unwrap();
+                    } else if entry.file_name() != "worklist.json" {
+                        std::fs::remove_file(entry.path()).unwrap();
+                    }
+                }
+            }
+            Ok(())
+        });
+        let answer = bench.change(add("New"));
+        assert!(answer.is_ok(), "cleaned before call {moment}: {answer:?}");
+        assert_eq!(bench.titles(), ["Edit", "New"], "cleaned before call {moment}");
+        assert_eq!(bench.names(), ["worklist.json"], "cleaned before call {moment}");
+        if bench.rig.calls().len() <= moment {
+            assert!(moment > 20, "a change takes more than {moment} calls");
+            return;
+        }
+    }
+}
+
+#[test]
 fn a_directory_that_moves_keeps_its_worklist() {
     let bench = Bench::new();
     bench.change(add("Old")).unwrap();
