@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use stepstone_proto::state::Identity;
+
 use super::Located;
 
 /// After this time Git is asked again in any case: its answer also depends on the user's configuration.
@@ -44,22 +46,7 @@ impl Kept {
     /// A path that leads to the same directory is enough. Should it lead there by another way than before, the names in
     /// the answer still lead to the same files, or the stamps do not hold.
     pub(super) fn holds_in(&self, given: &Path) -> bool {
-        Identity::of(given).is_ok_and(|found| found == self.directory) && self.stamps.hold()
-    }
-}
-
-/// A directory, whatever it is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Identity {
-    device: u64,
-    inode: u64,
-}
-
-impl Identity {
-    /// Of what a path leads to, links followed.
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
-        let found = path.metadata()?;
-        Ok(Self { device: found.dev(), inode: found.ino() })
+        given.metadata().is_ok_and(|found| Identity::of(&found) == self.directory) && self.stamps.hold()
     }
 }
 

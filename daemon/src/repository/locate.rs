@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use super::cache::{Cache, Identity, Kept, Stamps};
+use stepstone_proto::state::Identity;
+
+use super::cache::{Cache, Kept, Stamps};
 use super::git::{self, Environment, Said};
 use super::{CANONICAL, LEGACY, LocateError, Located, failures};
 use crate::file_system::path_is_remote;
@@ -43,7 +45,7 @@ pub(super) async fn locate(
     let kept = blocking(move || {
         let stamps = entries.up_to(&of).and(Stamps::of_git_directories(&of));
         let near = is_near(&directory, &of);
-        let directory = Identity::of(&directory)?;
+        let directory = Identity::of(&directory.metadata()?);
         Ok(Kept { located: of, directory, git_env, stamps, asked, near })
     });
     if let Ok(kept) = kept.await

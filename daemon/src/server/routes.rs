@@ -197,17 +197,20 @@ enum Begun<T> {
 /// else on this connection.
 async fn begin<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Begun<T> {
     let mut work = Box::pin(work);
-    let first = poll_fn(|context| {
-        Poll::Ready(catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))).unwrap_or(Poll::Pending))
-    });
-    if let Poll::Ready(done) = first.await {
-        return Begun::Done(done);
-    }
+    let first =
+        poll_fn(|context| Poll::Ready(catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))));
     let (sender, receiver) = oneshot::channel();
-    tokio::spawn(async move {
-        // Nobody may be there to take it.
-        let _ = sender.send(work.await);
-    });
+    match first.await {
+        Ok(Poll::Ready(done)) => return Begun::Done(done),
+        Ok(Poll::Pending) => {
+            tokio::spawn(async move {
+                // Nobody may be there to take it.
+                let _ = sender.send(work.await);
+            });
+        }
+        // It broke off, which the end of the channel tells.
+        Err(_) => {}
+    }
     Begun::Going(receiver)
 }
 

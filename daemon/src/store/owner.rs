@@ -222,7 +222,7 @@ impl Owner {
                 let _ = reader.send(snapshot.clone());
             }
             if let Ok(content) = read {
-                self.know(Some(content));
+                know(&self.board, Some(content));
             }
         }
         if let Some(Looked { content, answered, to_do }) = looked {
@@ -231,7 +231,7 @@ impl Owner {
             // It is not known when they have their turn.
             self.queue.iter_mut().for_each(|pending| pending.known.let_go());
             if let Ok(content) = content {
-                self.know(Some(content));
+                know(&self.board, Some(content));
             }
         }
         self.count();
@@ -239,10 +239,6 @@ impl Owner {
 
     fn known(&self) -> Option<Arc<Content>> {
         lock(&self.board).known.clone()
-    }
-
-    fn know(&self, content: Option<Arc<Content>>) {
-        know(&self.board, content);
     }
 
     fn start_attempt(&mut self) {

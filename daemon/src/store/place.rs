@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::Metadata;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -91,23 +90,21 @@ impl Place {
     /// Whether the directory of the file still is the same one under the same name, and the file, if there is one, no
     /// link. Says no when it cannot be told, and when the directory does not exist yet.
     pub(super) fn is_unmoved(&self) -> bool {
-        let folder = self.folder();
-        let is_same = |found: Metadata| {
-            found.is_dir() && (found.dev(), found.ino()) == (self.key.device, self.key.inode)
-        };
         let is_no_link = || match std::fs::symlink_metadata(&self.target) {
             Ok(found) => !found.is_symlink(),
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
-        folder == self.directory && std::fs::symlink_metadata(folder).is_ok_and(is_same) && is_no_link()
+        self.folder() == self.directory && self.has_same_folder().unwrap_or(false) && is_no_link()
     }
 
     /// Whether the directory of the file is another one by now, or gone. Says no when it cannot be told.
     pub(super) fn is_moved(&self) -> bool {
-        match std::fs::symlink_metadata(self.folder()) {
-            Ok(found) => (found.dev(), found.ino()) != (self.key.device, self.key.inode),
-            Err(error) => error.kind() == io::ErrorKind::NotFound,
-        }
+        self.has_same_folder().map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |same| !same)
+    }
+
+    fn has_same_folder(&self) -> io::Result<bool> {
+        let found = std::fs::symlink_metadata(self.folder())?;
+        Ok(found.is_dir() && (found.dev(), found.ino()) == (self.key.device, self.key.inode))
     }
 
     /// The directory of the file.

@@ -299,7 +299,7 @@ impl Client {
         Ok(())
     }
 
-    /// A connection to the daemon if it can be had by `deadline`, else to a private engine.
+    /// A new connection to the daemon if it can be had by `deadline`, else one to a private engine.
     async fn connection(&self, deadline: Instant) -> Result<Connection, Failure> {
         match self.pool.way() {
             Way::Daemon => {}
@@ -308,9 +308,6 @@ impl Client {
                 self.look_again();
                 return self.private().await;
             }
-        }
-        if let Some(connection) = self.pool.take(Engine::Shared) {
-            return Ok(connection);
         }
         let finding = self.finding.lock().await;
         // Somebody may have given up while we waited for our turn.
