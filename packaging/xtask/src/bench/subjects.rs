@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ impl Subject {
             for _ in 0..self.effort.round_trips {
                 floor.time(|| pipe.round_trip())?;
                 chain.time(|| relayed.round_trip())?;
-                read.time(|| session.read("next"))?;
+                read.push(session.read("next")?);
             }
             session.close()?;
             if goals == SMALL {
@@ -164,7 +164,7 @@ impl Subject {
         for round in 0..self.effort.writes {
             let bytes = std::fs::read(&path)?;
             floor.time(|| floors::durable_write(&self.home, &bytes))?;
-            add.time(|| session.add(&format!("Measured {goals} {round}")))?;
+            add.push(session.add(&format!("Measured {goals} {round}"))?);
         }
         session.close()?;
         table.floor(&format!("a durable write of the file, {goals} goals"), &floor);
@@ -193,7 +193,8 @@ impl Subject {
                 .enumerate()
                 .map(|(writer, session)| {
                     scope.spawn(move || {
-                        (0..each).try_for_each(|round| session.add(&format!("By {writer} in {round}")))
+                        (0..each)
+                            .try_for_each(|round| session.add(&format!("By {writer} in {round}")).map(drop))
                     })
                 })
                 .collect();
@@ -334,45 +335,49 @@ impl Session {
             &json!({"protocolVersion": "2025-06-18", "capabilities": {},
                     "clientInfo": {"name": "bench", "version": "1"}}),
         )?;
-        session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        let initialized = line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        session.input.write_all(initialized.as_bytes())?;
         Ok(session)
     }
 
-    fn send(&mut self, message: &Value) -> Result<()> {
-        writeln!(self.input, "{message}")?;
-        Ok(self.input.flush()?)
-    }
-
-    fn request(&mut self, method: &str, params: &Value) -> Result<Value> {
+    /// Asks once. Gives what was answered and how long that took.
+    ///
+    /// The request is put together before the clock starts, and the answer is taken apart after it stops: neither is
+    /// the server's doing.
+    fn request(&mut self, method: &str, params: &Value) -> Result<(Value, Duration)> {
         self.next_id += 1;
         let id = self.next_id;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
-        let mut line = String::new();
+        let asked = line(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let mut answered = String::new();
+        let begin = Instant::now();
+        self.input.write_all(asked.as_bytes())?;
         loop {
-            line.clear();
-            if self.output.read_line(&mut line)? == 0 {
+            answered.clear();
+            if self.output.read_line(&mut answered)? == 0 {
                 bail!("the server closed its output during {method}");
             }
-            let reply: Value = serde_json::from_str(&line)?;
+            let took = begin.elapsed();
+            let reply: Value = serde_json::from_str(&answered)?;
             if reply["id"] == id && reply.get("method").is_none() {
                 return match reply.get("error") {
                     Some(error) => bail!("{method}: {error}"),
-                    None => Ok(reply["result"].clone()),
+                    None => Ok((reply["result"].clone(), took)),
                 };
             }
         }
     }
 
-    fn read(&mut self, view: &str) -> Result<()> {
-        self.request("resources/read", &json!({"uri": format!("stepstone://worklist/{view}")}))?;
-        Ok(())
+    fn read(&mut self, view: &str) -> Result<Duration> {
+        let uri = format!("stepstone://worklist/{view}");
+        Ok(self.request("resources/read", &json!({"uri": uri}))?.1)
     }
 
-    fn add(&mut self, title: &str) -> Result<()> {
-        let result = self.request("tools/call", &json!({"name": "add", "arguments": {"title": title}}))?;
+    fn add(&mut self, title: &str) -> Result<Duration> {
+        let (result, took) =
+            self.request("tools/call", &json!({"name": "add", "arguments": {"title": title}}))?;
         match result["isError"].as_bool() {
             Some(true) => bail!("add was refused: {result}"),
-            _ => Ok(()),
+            _ => Ok(took),
         }
     }
 
@@ -383,4 +388,9 @@ impl Session {
         child.wait()?;
         Ok(())
     }
+}
+
+/// A message as it is sent: in one line, and at once.
+fn line(message: &Value) -> String {
+    format!("{message}\n")
 }
