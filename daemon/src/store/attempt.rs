@@ -57,26 +57,32 @@ pub(super) struct Workbench {
     pub(super) told: bool,
 }
 
-/// How an attempt ended.
+/// How an attempt ended. Everybody who took part has their answer by then.
 #[derive(Default)]
 pub(super) struct Outcome {
-    pub(super) answers: Vec<Answered>,
+    /// How many have been answered, and when the last of them was.
+    pub(super) told: usize,
+    pub(super) told_at: Option<Instant>,
     /// What must be tried again, because somebody else holds this lock.
     pub(super) left: Vec<Pending>,
     pub(super) lock: Option<PathBuf>,
     /// Where the file turned out to be.
     pub(super) place: Option<Place>,
-    /// The file was looked at.
-    pub(super) looked: bool,
     /// The file was replaced.
     pub(super) replaced: bool,
     /// Open files that the system frees when they are closed, which takes it a while. Nobody has to wait for that.
     pub(super) closing: Vec<Arc<File>>,
 }
 
-/// Tries to carry out a batch on the goal file that is, or was until just now, at `place`.
-pub(super) fn attempt(bench: &mut Workbench, place: &Place, batch: Vec<Pending>) -> Outcome {
-    let mut run = Run { bench, outcome: Outcome::default() };
+/// Tries to carry out a batch on the goal file that is, or was until just now, at `place`. `show` is given what the file
+/// holds, before anybody is answered.
+pub(super) fn attempt(
+    bench: &mut Workbench,
+    place: &Place,
+    batch: Vec<Pending>,
+    show: &dyn Fn(Option<Arc<Content>>),
+) -> Outcome {
+    let mut run = Run { bench, show, answers: Vec::new(), looked: false, outcome: Outcome::default() };
     let batch = run.look(&place.target, batch);
     // What only the journal has to be asked about must not fail because a directory cannot be made.
     let (prepared, changes): (Vec<_>, Vec<_>) =
@@ -86,6 +92,7 @@ pub(super) fn attempt(bench: &mut Workbench, place: &Place, batch: Vec<Pending>)
             run.fail(failed, &error);
         }
     }
+    run.tell();
     run.outcome
 }
 
@@ -93,12 +100,30 @@ type Failed = (StoreError, Vec<Pending>);
 
 struct Run<'a> {
     bench: &'a mut Workbench,
+    show: &'a dyn Fn(Option<Arc<Content>>),
+    /// Not given yet.
+    answers: Vec<Answered>,
+    /// The file was looked at, and not shown yet.
+    looked: bool,
     outcome: Outcome,
 }
 
 impl Run<'_> {
+    /// Gives the answers that there are. What they say is on the disk by now.
+    fn tell(&mut self) {
+        let answers = std::mem::take(&mut self.answers);
+        if std::mem::take(&mut self.looked) || answers.iter().any(|(_, answer)| answer.is_ok()) {
+            (self.show)(self.bench.known.clone());
+        }
+        if !answers.is_empty() {
+            self.outcome.told += answers.len();
+            self.outcome.told_at = Some(Instant::now());
+            answer(answers);
+        }
+    }
+
     fn fail(&mut self, failed: Vec<Pending>, error: &StoreError) {
-        self.outcome.answers.extend(failed.into_iter().map(|pending| (pending, Err(error.clone()))));
+        self.answers.extend(failed.into_iter().map(|pending| (pending, Err(error.clone()))));
     }
 
     fn busy(&mut self, lock: PathBuf, mut left: Vec<Pending>) {
@@ -120,7 +145,7 @@ impl Run<'_> {
             let looked = look::look(&bench.disk, path, bench.known.as_ref(), new, has_journal);
             if let Ok(content) = looked.content {
                 bench.known = Some(content);
-                self.outcome.looked = true;
+                self.looked = true;
             }
             answer(looked.answered);
             batch.extend(looked.to_do);
@@ -257,6 +282,8 @@ impl Run<'_> {
             self.bench.cleaned = true;
         }
         let result = self.decide_and_replace(place, &held, journal.as_mut(), batch);
+        // Letting go of the locks changes nothing about the answers, so nobody waits for it.
+        self.tell();
         if let Some(journal) = &mut journal {
             journal.compact();
         }
@@ -322,7 +349,7 @@ impl Run<'_> {
                     }
                 },
             };
-            self.outcome.answers.push((pending, answer));
+            self.answers.push((pending, answer));
         }
         left
     }
@@ -347,7 +374,7 @@ impl Run<'_> {
             };
             let (decided, next) = batch::decide(&mut batch, roadmap);
             let Some(next) = next else {
-                self.outcome.answers.extend(batch::made(batch, decided, None));
+                self.answers.extend(batch::made(batch, decided, None));
                 return Ok(());
             };
             let revision = next.revision();
@@ -358,12 +385,12 @@ impl Run<'_> {
             match replacement.make(&content, next, records) {
                 Ok(Replaced::Done { durable }) => {
                     self.outcome.replaced = true;
-                    self.outcome.answers.extend(batch::made(batch, decided, Some(durable)));
+                    self.answers.extend(batch::made(batch, decided, Some(durable)));
                     return Ok(());
                 }
                 Ok(Replaced::Changed) => {}
                 Err(error) if !place.is_moved() => {
-                    self.outcome.answers.extend(batch::failed(batch, decided, &error));
+                    self.answers.extend(batch::failed(batch, decided, &error));
                     return Ok(());
                 }
                 // Nothing was changed. Where the directory was moved away, there is another worklist by now, or none.

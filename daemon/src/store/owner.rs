@@ -264,11 +264,7 @@ impl Owner {
         tokio::task::spawn_blocking(move || {
             let begun = std::time::Instant::now();
             let before = bench.known.clone();
-            let outcome = attempt::attempt(&mut bench, &place, batch);
-            if outcome.answers.iter().any(|(_, answer)| answer.is_ok()) || outcome.looked || outcome.replaced
-            {
-                know(&board, bench.known.clone());
-            }
+            let outcome = attempt::attempt(&mut bench, &place, batch, &|content| know(&board, content));
             // Should there be no owner any more, nobody waits for this.
             let _ = done.send((bench, outcome, begun.elapsed()));
             // A large roadmap takes a while to free. It is done here, where nobody waits for it.
@@ -286,17 +282,21 @@ impl Owner {
         if let Some(place) = &outcome.place {
             self.rekey(&place.key);
         }
-        let answered = outcome.answers.len();
-        attempt::answer(outcome.answers);
         self.leavings.keep(outcome.closing);
         let waiting = std::mem::take(&mut self.queue);
         self.queue = outcome.left;
         self.queue.extend(waiting);
         match outcome.lock {
             Some(lock) => self.wait_for(&lock),
-            None => self.turns.ended(took, answered + self.queue.len() + self.newcomers.len()),
+            None => self.turns.ended(took, outcome.told + self.waiting_since_before(outcome.told_at)),
         }
         self.count();
+    }
+
+    /// How many wait who cannot be among those that were answered at that time, and have come back.
+    fn waiting_since_before(&self, told_at: Option<Instant>) -> usize {
+        let waiting = self.queue.iter().chain(&self.newcomers);
+        waiting.filter(|pending| told_at.is_none_or(|told_at| pending.since <= told_at)).count()
     }
 
     /// Somebody holds a lock: try again after a pause, but not for longer than anybody is willing to wait.

@@ -3,6 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use stepstone_proto::operation::Target;
 
@@ -29,6 +30,31 @@ fn the_first_change_makes_the_directory_and_the_file_and_leaves_nothing_else() {
     let snapshot = bench.read().unwrap();
     assert!(snapshot.exists);
     assert_eq!(snapshot.roadmap.revision(), 1);
+}
+
+#[test]
+fn who_asked_is_answered_before_the_locks_are_let_go_and_the_next_change_waits_for_that() {
+    let bench = Bench::new();
+    let (told, answered) = std::sync::mpsc::channel();
+    bench.rig.hook(move |step, _, _| match step {
+        Step::RemoveDirectory => {
+            answered.recv_timeout(Duration::from_secs(20)).map_err(|_| std::io::ErrorKind::TimedOut.into())
+        }
+        _ => Ok(()),
+    });
+    let store = bench.open();
+    bench.runtime.block_on(async {
+        store.change(add("One")).await.unwrap();
+        assert_eq!(bench.names_now(), [".worklist.lock", "worklist.json"]);
+        assert_eq!(store.read().await.unwrap().roadmap.len(), 1);
+        let next = store.clone();
+        let next = tokio::spawn(async move { next.change(add("Two")).await });
+        told.send(()).unwrap();
+        next.await.unwrap().unwrap();
+        told.send(()).unwrap();
+    });
+    assert_eq!(bench.names(), ["worklist.json"]);
+    assert_eq!(bench.titles(), ["One", "Two"]);
 }
 
 #[test]

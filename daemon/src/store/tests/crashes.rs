@@ -44,8 +44,10 @@ fn victim() {
         for answer in change_all(&store).await {
             assert!(answer.unwrap().meta.changed);
         }
+        std::fs::write(directory.join("answered"), "").unwrap();
+        // The locks are let go after the answers.
+        stores.finish().await;
     });
-    std::fs::write(directory.join("answered"), "").unwrap();
 }
 
 /// Runs the victim; whether it was killed.
@@ -148,6 +150,7 @@ fn left_over_files_are_removed_under_the_locks_and_nothing_else_is() {
     bench.runtime.block_on(async {
         let store = another.open(Found::at(&bench.file()).unwrap(), &bench.root());
         store.change(add("New")).await.unwrap();
+        another.finish().await;
     });
     let mut expected: Vec<&str> = others.iter().copied().chain(["worklist.json"]).collect();
     expected.sort_unstable();

@@ -166,7 +166,7 @@ fn a_lock_that_was_taken_over_is_noticed_before_the_rename() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert!(bench.titles().is_empty(), "replaced without a lock");
-        assert_eq!(bench.names(), [".worklist.lock", "worklist.json"], "the other's lock stays");
+        assert_eq!(bench.names_now(), [".worklist.lock", "worklist.json"], "the other's lock stays");
         std::fs::remove_dir(bench.lock()).unwrap();
         waiting.await.unwrap().unwrap();
     });

@@ -75,8 +75,13 @@ impl Bench {
         titles_in(&self.file())
     }
 
-    /// What is in the directory of the file.
+    /// What is in the directory of the file when everything is done.
     fn names(&self) -> Vec<String> {
+        self.runtime.block_on(self.stores.finish());
+        self.names_now()
+    }
+
+    fn names_now(&self) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(self.folder())
             .into_iter()
             .flatten()
@@ -95,8 +100,11 @@ impl Bench {
     }
 
     fn change(&self, job: Job) -> Result<Envelope, StoreError> {
-        self.runtime
-            .block_on(async { self.stores.open(Found::at(&self.file())?, &self.root()).change(job).await })
+        self.runtime.block_on(async {
+            let answer = self.stores.open(Found::at(&self.file())?, &self.root()).change(job).await;
+            self.stores.finish().await;
+            answer
+        })
     }
 }
 
