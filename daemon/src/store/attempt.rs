@@ -17,7 +17,7 @@ use super::content::{self, Content};
 use super::disk::{Disk, since_1970_ns};
 use super::journal::{Index, Journal, Remembered};
 use super::kernel_lock::KernelLock;
-use super::lock_directory::{self, LockDirectory, Pulse, Taken};
+use super::lock_directory::{self, LockDirectory, Pulse, Spare, Taken};
 use super::look::{self, Known};
 use super::place::Place;
 use super::{Job, StoreError};
@@ -47,6 +47,8 @@ pub(super) struct Workbench {
     pub(super) state_dir: Option<PathBuf>,
     /// For the refreshing of the lock directory while an attempt runs.
     pub(super) pulse: Pulse,
+    /// The lock directory of the attempt before.
+    pub(super) spare: Option<Spare>,
     pub(super) index: Index,
     pub(super) known: Option<Arc<Content>>,
     /// Directories whose names may not have reached the disk yet.
@@ -263,7 +265,10 @@ impl Run<'_> {
             return Ok(());
         }
         let folder = place.folder();
-        let taken = LockDirectory::take(&disk, place, kernel.as_mut(), &self.bench.pulse);
+        // Whoever has the spare lock directory knows what is left: nothing else.
+        let unclean = kernel.as_ref().is_some_and(|kernel| kernel.unclean) && self.bench.spare.is_none();
+        let taken =
+            LockDirectory::take(&disk, place, kernel.as_mut(), &self.bench.pulse, &mut self.bench.spare);
         let lock = folder.join(lock_directory::NAME);
         let held = match taken {
             Ok(Taken::Held(held)) => held,
@@ -275,9 +280,7 @@ impl Run<'_> {
                 return Ok(());
             }
         };
-        if let Some(kernel) = &kernel
-            && (!self.bench.cleaned || held.took_over || kernel.unclean)
-        {
+        if kernel.is_some() && (!self.bench.cleaned || held.took_over || unclean) {
             super::commit::clean(&disk, place);
             self.bench.cleaned = true;
         }
@@ -287,7 +290,10 @@ impl Run<'_> {
         if let Some(journal) = &mut journal {
             journal.compact();
         }
-        self.outcome.closing.extend(held.release(kernel.as_mut()));
+        match held.put_aside(kernel.as_mut()) {
+            Ok(spare) => self.bench.spare = Some(spare),
+            Err(removed) => self.outcome.closing.extend(removed),
+        }
         result
     }
 

@@ -39,7 +39,7 @@ pub(super) struct KernelLock {
     disk: Disk,
     file: File,
     path: PathBuf,
-    /// The last holder died at work: there may be left-overs.
+    /// The last holder died at work, or kept a spare lock directory: there may be left-overs.
     pub(super) unclean: bool,
     /// The lock directory that it had made, unless it died before writing that down.
     pub(super) left_behind: Option<Identity>,
@@ -69,8 +69,9 @@ impl KernelLock {
         }
     }
 
-    /// Writes down that this holder begins to work in the directory.
+    /// Writes down that there is, or soon will be, something of this holder's in the directory.
     pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.left_behind = None;
         self.write(b"{}")
     }
 

@@ -1,59 +1,81 @@
 //! What changes leave behind: files and directories that have no name any more. The system frees them when they are
-//! closed, which takes it about as long as a change's own way to the disk. So they are closed while nobody waits.
+//! closed, which takes it about as long as a change's own way to the disk. So they are closed while nobody waits. And
+//! the lock directory, which the next change can have, if it comes soon.
 
 use std::fs::File;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, Sleep, sleep};
+
+use super::lock_directory::Spare;
 
 /// Nobody has changed anything for this long: the next change is not about to come.
 const QUIET: Duration = Duration::from_millis(50);
 /// However busy it is, fewer than so many are kept, and of so many bytes.
 const MOST: (usize, u64) = (32, 16 << 20);
 
-/// Open files whose names are gone.
+/// What is left of the changes that follow each other.
 #[derive(Debug)]
 pub(super) struct Leavings {
+    /// Open files whose names are gone.
     files: Vec<Arc<File>>,
     bytes: u64,
+    spare: Option<Spare>,
     quiet: Pin<Box<Sleep>>,
 }
 
 impl Leavings {
     pub(super) fn new() -> Self {
-        Self { files: Vec::new(), bytes: 0, quiet: Box::pin(sleep(Duration::ZERO)) }
+        Self { files: Vec::new(), bytes: 0, spare: None, quiet: Box::pin(sleep(Duration::ZERO)) }
     }
 
     /// Keeps these too, until it is quiet or there are too many.
-    pub(super) fn keep(&mut self, files: Vec<Arc<File>>) {
-        if files.is_empty() {
-            return;
-        }
+    pub(super) fn keep(&mut self, files: Vec<Arc<File>>, spare: Option<Spare>) {
         self.bytes +=
             files.iter().filter_map(|file| file.metadata().ok()).map(|found| found.len()).sum::<u64>();
         self.files.extend(files);
+        self.spare = spare;
         if self.files.len() >= MOST.0 || self.bytes >= MOST.1 {
-            self.close();
-        } else {
-            self.quiet.as_mut().reset(Instant::now() + QUIET);
+            let files = self.take_files();
+            tokio::task::spawn_blocking(move || drop(files));
         }
+        self.quiet.as_mut().reset(Instant::now() + QUIET);
     }
 
-    /// Returns when they had better be closed, and never while there are none.
+    /// The lock directory, for the next change.
+    pub(super) fn spare(&mut self) -> Option<Spare> {
+        self.spare.take()
+    }
+
+    /// Whether there is nothing to clear away.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.spare.is_none()
+    }
+
+    /// Returns when they had better be cleared away, and never while there are none.
     pub(super) async fn due(&mut self) {
-        if self.files.is_empty() {
+        if self.is_empty() {
             std::future::pending::<()>().await;
         }
         self.quiet.as_mut().await;
     }
 
-    /// Closes all of them, beside the event loop.
-    pub(super) fn close(&mut self) {
-        let files = std::mem::take(&mut self.files);
+    /// Clears all of them away, beside the event loop. Whether nothing is left.
+    pub(super) fn clear(&mut self) -> JoinHandle<bool> {
+        let spare = self.spare.take();
+        let files = self.take_files();
+        tokio::task::spawn_blocking(move || {
+            drop(files);
+            spare.is_none_or(Spare::remove)
+        })
+    }
+
+    fn take_files(&mut self) -> Vec<Arc<File>> {
         self.bytes = 0;
-        tokio::task::spawn_blocking(move || drop(files));
+        std::mem::take(&mut self.files)
     }
 }
 
@@ -83,14 +105,14 @@ mod tests {
         let mut leavings = Leavings::new();
         assert!(timeout(10 * QUIET, leavings.due()).await.is_err(), "there is nothing");
         let (first, first_seen) = opened();
-        leavings.keep(vec![first]);
+        leavings.keep(vec![first], None);
         for _ in 0..10 {
             advance(QUIET / 2).await;
-            leavings.keep(vec![opened().0]);
+            leavings.keep(vec![opened().0], None);
         }
         assert!(timeout(QUIET / 2, leavings.due()).await.is_err());
         timeout(QUIET, leavings.due()).await.unwrap();
-        leavings.close();
+        drop(leavings.clear());
         assert!(is_closed(&first_seen).await);
         assert!(timeout(10 * QUIET, leavings.due()).await.is_err(), "there is nothing left");
     }
@@ -101,12 +123,12 @@ mod tests {
         let mut seen = Vec::new();
         for _ in 0..MOST.0 {
             let (file, weak) = opened();
-            leavings.keep(vec![file]);
+            leavings.keep(vec![file], None);
             seen.push(weak);
         }
         let (large, weak) = opened();
         large.set_len(MOST.1).unwrap();
-        leavings.keep(vec![large]);
+        leavings.keep(vec![large], None);
         seen.push(weak);
         for weak in &seen {
             assert!(is_closed(weak).await);

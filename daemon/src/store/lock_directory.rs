@@ -31,12 +31,39 @@ pub(super) type Pulse = Arc<Mutex<Option<Arc<File>>>>;
 pub(super) struct LockDirectory {
     disk: Disk,
     path: PathBuf,
+    /// Its name before, unless it was made in place.
+    passing: Option<PathBuf>,
     made: Facts,
     /// A lock that a dead holder left was in the way.
     pub(super) took_over: bool,
     released: bool,
     /// Keeps the directory open as long as the lock is held: so nobody else's can get the same inode.
     pulse: Pulse,
+}
+
+/// A lock directory that was let go and not removed, so that the next lock need not make one. Making and removing a
+/// directory takes some file systems longer than everything else that a lock needs.
+///
+/// It stands under its passing name and is nobody's lock. Whoever has it must [`Spare::remove`] it soon.
+#[derive(Debug)]
+pub(super) struct Spare {
+    disk: Disk,
+    passing: PathBuf,
+    handle: Arc<File>,
+    made: Facts,
+}
+
+impl Spare {
+    /// Removes the directory, which somebody else may have done. Whether it is gone.
+    pub(super) fn remove(self) -> bool {
+        match self.disk.remove_directory(&self.passing) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(path = %self.passing.display(), %error, "a spare lock directory was not removed");
+                false
+            }
+            _ => true,
+        }
+    }
 }
 
 /// What became of an attempt to lock.
@@ -48,12 +75,13 @@ pub(super) enum Taken {
 }
 
 impl LockDirectory {
-    /// Makes the lock directory beside a goal file, unless somebody else's is there.
+    /// Makes the lock directory beside a goal file, or takes the spare one, unless somebody else's is there.
     pub(super) fn take(
         disk: &Disk,
         place: &Place,
         mut kernel: Option<&mut KernelLock>,
         pulse: &Pulse,
+        spare: &mut Option<Spare>,
     ) -> io::Result<Taken> {
         let path = place.folder().join(NAME);
         let mut took_over = remove_left_behind(disk, place, kernel.as_deref())?;
@@ -67,18 +95,13 @@ impl LockDirectory {
                 took_over = true;
             }
         }
-        if let Some(kernel) = kernel.as_deref_mut()
-            && let Err(error) = kernel.begin()
-        {
-            // Only the quick recovery from our own death is lost.
-            tracing::warn!(path = %path.display(), %error, "a lock's record was not begun");
-        }
-        let Some((handle, made)) = make(disk, place, &path, kernel)? else {
+        begin(&path, kernel.as_deref_mut());
+        let Some(Made { passing, handle, facts }) = make(disk, place, &path, kernel, spare)? else {
             return Ok(Taken::Busy);
         };
-        *super::lock(pulse) = Some(Arc::new(handle));
+        *super::lock(pulse) = Some(handle);
         let (disk, pulse) = (disk.clone(), Arc::clone(pulse));
-        Ok(Taken::Held(Self { disk, path, made, took_over, released: false, pulse }))
+        Ok(Taken::Held(Self { disk, path, passing, made: facts, took_over, released: false, pulse }))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -102,6 +125,23 @@ impl LockDirectory {
             kernel.clear();
         }
         super::lock(&self.pulse).take()
+    }
+
+    /// Lets go, and keeps the directory for the next lock. Where that cannot be done it is removed, as by
+    /// [`Self::release`], and given back like there.
+    pub(super) fn put_aside(mut self, kernel: Option<&mut KernelLock>) -> Result<Spare, Option<Arc<File>>> {
+        let handle = super::lock(&self.pulse).clone();
+        let (Some(passing), Some(handle)) = (self.passing.clone(), handle) else {
+            return Err(self.release(kernel));
+        };
+        if !self.is_ours().is_ok_and(|ours| ours) || self.disk.rename_new(&self.path, &passing).is_err() {
+            return Err(self.release(kernel));
+        }
+        self.released = true;
+        *super::lock(&self.pulse) = None;
+        // Should its owner die before it is removed, the next holder knows that something is left.
+        begin(&self.path, kernel);
+        Ok(Spare { disk: self.disk.clone(), passing, handle, made: self.made })
     }
 
     /// Whether there is no lock of ours any more.
@@ -141,20 +181,34 @@ pub(super) fn refresh(disk: &Disk, pulse: &Pulse) {
     }
 }
 
-/// Makes the directory under a passing name, records it, and gives it its name: so whoever finds a lock directory
-/// without a maker always finds its record too. `None`: somebody else was faster, or has cleaned it away.
+/// A directory that has the lock's name now.
+struct Made {
+    passing: Option<PathBuf>,
+    handle: Arc<File>,
+    facts: Facts,
+}
+
+/// Makes the directory under a passing name, unless there is a spare one, records it, and gives it its name: so whoever
+/// finds a lock directory without a maker always finds its record too. `None`: somebody else was faster, or has cleaned
+/// it away.
 fn make(
     disk: &Disk,
     place: &Place,
     path: &Path,
     mut kernel: Option<&mut KernelLock>,
-) -> io::Result<Option<(File, Facts)>> {
+    spare: &mut Option<Spare>,
+) -> io::Result<Option<Made>> {
+    if let Some(spare) = spare.take()
+        && let Some(made) = name_spare(path, kernel.as_deref_mut(), spare)
+    {
+        return Ok(Some(made));
+    }
     let passing = passing_name(place);
     disk.make_directory(&passing)?;
     let made = open_made(disk, &passing, kernel.as_deref_mut());
-    let named = made.and_then(|made| {
+    let named = made.and_then(|(handle, facts)| {
         disk.rename_new(&passing, path)?;
-        Ok(made)
+        Ok(Made { passing: Some(passing.clone()), handle, facts })
     });
     let error = match named {
         Ok(made) => return Ok(Some(made)),
@@ -168,31 +222,59 @@ fn make(
     }
 }
 
+/// Gives the spare directory the lock's name. One that is not where it was, or not where the lock belongs, is let go.
+fn name_spare(path: &Path, kernel: Option<&mut KernelLock>, spare: Spare) -> Option<Made> {
+    let Spare { disk, passing, handle, made } = &spare;
+    // It must not look stale to anybody, however long it has been there.
+    let is_usable = passing.parent() == path.parent() && disk.touch(handle, passing).is_ok();
+    if is_usable {
+        record(made, path, kernel);
+    }
+    if !is_usable || disk.rename_new(passing, path).is_err() {
+        spare.remove();
+        return None;
+    }
+    let Spare { passing, handle, made, .. } = spare;
+    Some(Made { passing: Some(passing), handle, facts: made })
+}
+
 /// Where the system cannot rename without replacing: made first, then recorded.
-fn make_in_place(
-    disk: &Disk,
-    path: &Path,
-    kernel: Option<&mut KernelLock>,
-) -> io::Result<Option<(File, Facts)>> {
+fn make_in_place(disk: &Disk, path: &Path, kernel: Option<&mut KernelLock>) -> io::Result<Option<Made>> {
     match disk.make_directory(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
         other => other?,
     }
-    open_made(disk, path, kernel).map(Some).inspect_err(|_| {
+    let made = open_made(disk, path, kernel).inspect_err(|_| {
         let _ = disk.remove_directory(path);
-    })
+    });
+    made.map(|(handle, facts)| Some(Made { passing: None, handle, facts }))
 }
 
-fn open_made(disk: &Disk, path: &Path, kernel: Option<&mut KernelLock>) -> io::Result<(File, Facts)> {
+fn open_made(disk: &Disk, path: &Path, kernel: Option<&mut KernelLock>) -> io::Result<(Arc<File>, Facts)> {
     let handle = disk.open_directory(path)?;
     let made = disk.inspect(&handle, path)?;
-    if let (Some(kernel), Some(identity)) = (kernel, Identity::of(&made))
+    record(&made, path, kernel);
+    Ok((Arc::new(handle), made))
+}
+
+/// Writes down that there is something of ours in the directory.
+fn begin(path: &Path, kernel: Option<&mut KernelLock>) {
+    if let Some(kernel) = kernel
+        && let Err(error) = kernel.begin()
+    {
+        // Only the quick recovery from our own death is lost.
+        tracing::warn!(path = %path.display(), %error, "a lock's record was not begun");
+    }
+}
+
+/// Writes down whose directory this is.
+fn record(made: &Facts, path: &Path, kernel: Option<&mut KernelLock>) {
+    if let (Some(kernel), Some(identity)) = (kernel, Identity::of(made))
         && let Err(error) = kernel.record(identity)
     {
         // Only the instant recovery is lost: without a record the lock lapses after its ten seconds.
         tracing::warn!(path = %path.display(), %error, "a lock was not recorded");
     }
-    Ok((handle, made))
 }
 
 /// Moves a stale lock out of the way and removes it. Moving shows whether it still was the stale one: its holder, or

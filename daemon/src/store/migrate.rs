@@ -130,7 +130,7 @@ impl Migration<'_> {
             }
         }
         let lock = place.folder().join(lock_directory::NAME);
-        match LockDirectory::take(self.disk, &place, kernel.as_mut(), pulse) {
+        match LockDirectory::take(self.disk, &place, kernel.as_mut(), pulse, &mut None) {
             Ok(Taken::Held(directory)) => Ok(Ok(Locks { kernel, directory })),
             Ok(Taken::Busy) => Ok(Err(lock)),
             Err(error) => Err(StoreError::disk(path, "make the lock", &lock, error)),

@@ -64,6 +64,10 @@ pub(super) struct Owner {
     /// As long as there is an attempt.
     refreshing: Option<Refreshing>,
     leavings: Leavings,
+    /// What was left is being cleared away.
+    clearing: Option<JoinHandle<bool>>,
+    /// Not everything could be.
+    unclean: bool,
     turns: Turns,
     finishers: Vec<oneshot::Sender<()>>,
 }
@@ -89,6 +93,8 @@ impl Owner {
             attempt: None,
             refreshing: None,
             leavings: Leavings::new(),
+            clearing: None,
+            unclean: false,
             turns: Turns::new(),
             finishers: Vec::new(),
             registry,
@@ -102,7 +108,15 @@ impl Owner {
             self.start_attempt();
             self.start_look();
             let idle = self.is_idle();
-            if idle {
+            if idle && (closed || !self.finishers.is_empty()) {
+                // Nothing of ours is to be found in the directory afterwards.
+                if self.clearing.is_none() && !self.leavings.is_empty() {
+                    self.clearing = Some(self.leavings.clear());
+                }
+                if self.clearing.is_some() {
+                    let cleared = ended(&mut self.clearing).await;
+                    self.cleared(cleared);
+                }
                 for finisher in self.finishers.drain(..) {
                     let _ = finisher.send(());
                 }
@@ -132,7 +146,10 @@ impl Owner {
                     self.attempted(attempted);
                 }
                 () = self.turns.over() => {}
-                () = self.leavings.due() => self.leavings.close(),
+                () = self.leavings.due(), if self.clearing.is_none() => {
+                    self.clearing = Some(self.leavings.clear());
+                }
+                cleared = ended(&mut self.clearing) => self.cleared(cleared),
                 () = tokio::time::sleep_until(unused_at), if idle => {
                     let used = lock(&self.board).used;
                     if used.elapsed() >= UNUSED && self.registry.retire(&self.key, &self.board) {
@@ -256,6 +273,8 @@ impl Owner {
         self.turns.begin();
         let mut bench = self.bench.take().unwrap_or_else(|| bench(&self.registry));
         bench.known = self.known();
+        bench.spare = self.leavings.spare();
+        bench.cleaned &= !std::mem::take(&mut self.unclean);
         let place = self.place.clone();
         self.refreshing = Some(Refreshing::start(bench.disk.clone(), Arc::clone(&bench.pulse)));
         let (done, attempt) = oneshot::channel();
@@ -274,15 +293,15 @@ impl Owner {
 
     fn attempted(&mut self, attempted: Result<Attempted, RecvError>) {
         // Who asked for an attempt that broke off is told so by the end of its channel.
-        let Ok((bench, outcome, took)) = attempted else { return };
-        self.bench = Some(bench);
+        let Ok((mut bench, outcome, took)) = attempted else { return };
         if outcome.replaced {
             self.registry.hub.wrote(&self.place.target);
         }
         if let Some(place) = &outcome.place {
             self.rekey(&place.key);
         }
-        self.leavings.keep(outcome.closing);
+        self.leavings.keep(outcome.closing, bench.spare.take());
+        self.bench = Some(bench);
         let waiting = std::mem::take(&mut self.queue);
         self.queue = outcome.left;
         self.queue.extend(waiting);
@@ -291,6 +310,11 @@ impl Owner {
             None => self.turns.ended(took, outcome.told + self.waiting_since_before(outcome.told_at)),
         }
         self.count();
+    }
+
+    fn cleared(&mut self, cleared: Result<bool, JoinError>) {
+        self.clearing = None;
+        self.unclean |= !cleared.unwrap_or(false);
     }
 
     /// How many wait who cannot be among those that were answered at that time, and have come back.
@@ -328,6 +352,7 @@ fn bench(registry: &Registry) -> Workbench {
         disk: registry.disk.clone(),
         state_dir: registry.settings.state_dir.clone(),
         pulse: Arc::default(),
+        spare: None,
         index: super::journal::Index::default(),
         known: None,
         unsynced: Vec::new(),

@@ -36,8 +36,8 @@ fn the_first_change_makes_the_directory_and_the_file_and_leaves_nothing_else() {
 fn who_asked_is_answered_before_the_locks_are_let_go_and_the_next_change_waits_for_that() {
     let bench = Bench::new();
     let (told, answered) = std::sync::mpsc::channel();
-    bench.rig.hook(move |step, _, _| match step {
-        Step::RemoveDirectory => {
+    bench.rig.hook(move |step, at, _| match step {
+        Step::RenameNew if at.to_string_lossy().contains(".worklist.lock-") => {
             answered.recv_timeout(Duration::from_secs(20)).map_err(|_| std::io::ErrorKind::TimedOut.into())
         }
         _ => Ok(()),

@@ -116,12 +116,14 @@ fn what_is_no_lock_of_the_convention_is_nobodys_to_remove() {
     bench.foreign_lock();
     std::fs::write(bench.lock().join("something"), "").unwrap();
     make_old(&bench.lock(), 100);
-    let taken = LockDirectory::take(&Disk::default(), &bench.place(), None, &Pulse::default()).unwrap();
+    let taken =
+        LockDirectory::take(&Disk::default(), &bench.place(), None, &Pulse::default(), &mut None).unwrap();
     assert!(matches!(taken, Taken::Busy));
     std::fs::remove_dir_all(bench.lock()).unwrap();
     std::fs::write(bench.lock(), "").unwrap();
     make_old(&bench.lock(), 100);
-    let taken = LockDirectory::take(&Disk::default(), &bench.place(), None, &Pulse::default()).unwrap();
+    let taken =
+        LockDirectory::take(&Disk::default(), &bench.place(), None, &Pulse::default(), &mut None).unwrap();
     assert!(matches!(taken, Taken::Busy));
     assert_eq!(bench.names(), [".worklist.lock"]);
 }
@@ -179,7 +181,8 @@ fn a_held_lock_is_refreshed_and_nobody_elses_is() {
     std::fs::create_dir(bench.folder()).unwrap();
     let pulse = Pulse::default();
     let disk = Disk::default();
-    let Taken::Held(held) = LockDirectory::take(&disk, &bench.place(), None, &pulse).unwrap() else {
+    let Taken::Held(held) = LockDirectory::take(&disk, &bench.place(), None, &pulse, &mut None).unwrap()
+    else {
         panic!("busy")
     };
     let long_ago = SystemTime::now() - Duration::from_secs(9);
@@ -228,7 +231,8 @@ fn the_lock_of_a_dead_engine_is_removed_at_once_and_only_that() {
     std::fs::create_dir(bench.folder()).unwrap();
     let disk = Disk::default();
     let mut kernel = bench.kernel_lock().unwrap();
-    let taken = LockDirectory::take(&disk, &bench.place(), Some(&mut kernel), &Pulse::default()).unwrap();
+    let taken =
+        LockDirectory::take(&disk, &bench.place(), Some(&mut kernel), &Pulse::default(), &mut None).unwrap();
     // Dies: the kernel lets the file go, the directory stays.
     std::mem::forget(taken);
     drop(kernel);
@@ -243,13 +247,15 @@ fn the_lock_of_a_dead_engine_is_removed_at_once_and_only_that() {
     std::fs::rename(bench.lock(), &aside).unwrap();
     std::fs::create_dir(bench.lock()).unwrap();
     let mut kernel = bench.kernel_lock().unwrap();
-    let taken = LockDirectory::take(&disk, &bench.place(), Some(&mut kernel), &Pulse::default()).unwrap();
+    let taken =
+        LockDirectory::take(&disk, &bench.place(), Some(&mut kernel), &Pulse::default(), &mut None).unwrap();
     assert!(matches!(taken, Taken::Busy));
     drop(kernel);
     std::fs::remove_dir(bench.lock()).unwrap();
     std::fs::rename(&aside, bench.lock()).unwrap();
     let mut kernel = bench.kernel_lock().unwrap();
-    let taken = LockDirectory::take(&disk, &bench.place(), Some(&mut kernel), &Pulse::default()).unwrap();
+    let taken =
+        LockDirectory::take(&disk, &bench.place(), Some(&mut kernel), &Pulse::default(), &mut None).unwrap();
     let Taken::Held(held) = taken else { panic!("not removed at once") };
     held.release(Some(&mut kernel));
     assert!(!bench.lock().exists());
@@ -338,6 +344,7 @@ fn nobodys_change_is_lost_between_two_engines_and_other_software() {
                 for writer in writers {
                     writer.await.unwrap();
                 }
+                stores.finish().await;
             });
         })
     };
@@ -350,5 +357,109 @@ fn nobodys_change_is_lost_between_two_engines_and_other_software() {
     assert_eq!(titles.len(), 90);
     assert_eq!(bench.read().unwrap().roadmap.revision(), 90);
     assert_eq!(titles.iter().filter(|title| title.starts_with("Foreign")).count(), 10);
+    assert_eq!(bench.names(), ["worklist.json"]);
+}
+
+/// The calls that make, name and remove lock directories.
+fn calls_about_locks(bench: &Bench) -> Vec<Step> {
+    let is_lock = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().contains(".lock"));
+    let wanted = |step: Step| matches!(step, Step::MakeDirectory | Step::RemoveDirectory | Step::RenameNew);
+    let calls = bench.rig.calls().into_iter();
+    calls.filter(|(step, at)| wanted(*step) && is_lock(at)).map(|(step, _)| step).collect()
+}
+
+#[test]
+fn changes_that_follow_each_other_use_one_lock_directory_which_is_gone_when_it_is_quiet() {
+    let bench = Bench::new();
+    let store = bench.open();
+    bench.runtime.block_on(async {
+        for title in ["One", "Two", "Three"] {
+            store.change(add(title)).await.unwrap();
+        }
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while bench.names_now() != ["worklist.json"] {
+            assert!(Instant::now() < deadline, "something stays in the directory");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        store.change(add("Four")).await.unwrap();
+    });
+    assert_eq!(bench.names(), ["worklist.json"]);
+    let made = calls_about_locks(&bench).iter().filter(|step| **step == Step::MakeDirectory).count();
+    let removed = calls_about_locks(&bench).iter().filter(|step| **step == Step::RemoveDirectory).count();
+    assert_eq!(made, removed);
+    assert!(made < 4, "each change made one");
+}
+
+#[test]
+fn a_spare_lock_directory_is_fresh_when_it_becomes_a_lock_and_nothing_depends_on_it() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.folder()).unwrap();
+    let (disk, mut spare) = (Disk::default(), None);
+    let take = |spare: &mut Option<lock_directory::Spare>| {
+        let mut kernel = bench.kernel_lock().unwrap();
+        let taken =
+            LockDirectory::take(&disk, &bench.place(), Some(&mut kernel), &Pulse::default(), spare).unwrap();
+        let Taken::Held(held) = taken else { panic!("busy") };
+        assert_eq!(bench.names_now(), [".worklist.lock"]);
+        (held, kernel)
+    };
+    let put_aside = |(held, mut kernel): (LockDirectory, KernelLock)| {
+        let spare = held.put_aside(Some(&mut kernel)).unwrap();
+        let names = bench.names_now();
+        assert!(matches!(&names[..], [name] if name.starts_with(".worklist.lock-")), "{names:?}");
+        (Some(spare), bench.folder().join(&names[0]))
+    };
+    let (mut spare_now, passing) = put_aside(take(&mut spare));
+    // Its owner slept: nobody may take the lock for stale because of that.
+    let long_ago = SystemTime::now() - Duration::from_secs(60);
+    set_time(&passing, long_ago);
+    let locked = take(&mut spare_now);
+    assert!(bench.lock().metadata().unwrap().modified().unwrap() > long_ago + Duration::from_secs(50));
+    let (mut spare_now, passing) = put_aside(locked);
+    // Cleaned away.
+    std::fs::remove_dir(&passing).unwrap();
+    let (mut spare_now, _) = put_aside(take(&mut spare_now));
+    // The whole directory is another one by now.
+    let away = bench.root().join("away");
+    std::fs::rename(bench.folder(), &away).unwrap();
+    std::fs::create_dir(bench.folder()).unwrap();
+    let (spare_now, _) = put_aside(take(&mut spare_now));
+    assert!(spare_now.unwrap().remove());
+    assert!(bench.names_now().is_empty());
+}
+
+#[test]
+fn the_spare_lock_directory_of_a_dead_engine_is_removed_by_the_next_change_of_anybody() {
+    let bench = Bench::new();
+    // This engine has looked for left-overs already.
+    bench.change(add("One")).unwrap();
+    let mut kernel = bench.kernel_lock().unwrap();
+    let taken = LockDirectory::take(
+        &Disk::default(),
+        &bench.place(),
+        Some(&mut kernel),
+        &Pulse::default(),
+        &mut None,
+    );
+    let Taken::Held(held) = taken.unwrap() else { panic!("busy") };
+    // Dies.
+    std::mem::forget(held.put_aside(Some(&mut kernel)).unwrap());
+    drop(kernel);
+    assert_eq!(bench.names().len(), 2);
+    bench.change(add("Two")).unwrap();
+    assert_eq!(bench.names(), ["worklist.json"]);
+}
+
+#[test]
+fn a_spare_lock_directory_that_cannot_be_removed_is_removed_with_the_next_change() {
+    let bench = Bench::new();
+    bench.rig.hook(|step, _, _| match step {
+        Step::RemoveDirectory => Err(std::io::ErrorKind::ReadOnlyFilesystem.into()),
+        _ => Ok(()),
+    });
+    bench.change(add("One")).unwrap();
+    assert_eq!(bench.names().len(), 2);
+    bench.rig.heal();
+    bench.change(add("Two")).unwrap();
     assert_eq!(bench.names(), ["worklist.json"]);
 }
