@@ -24,6 +24,12 @@ impl Identity {
         Self { device: metadata.dev(), inode: metadata.ino() }
     }
 
+    /// The device's number and the inode's.
+    #[must_use]
+    pub const fn numbers(self) -> [u64; 2] {
+        [self.device, self.inode]
+    }
+
     /// As it crosses the socket.
     #[must_use]
     pub fn text(self) -> String {

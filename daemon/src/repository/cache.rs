@@ -77,6 +77,7 @@ pub(super) struct Stamps(BTreeMap<PathBuf, Option<Stamp>>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
+    is_directory: bool,
     device: u64,
     inode: u64,
     size: u64,
@@ -135,6 +136,24 @@ impl Stamps {
         self
     }
 
+    /// Without what is missing in a directory whose own stamp is here too: were it made, that stamp would change.
+    ///
+    /// Holds for stamps that were old when Git was asked, so that a later change cannot leave them as they were.
+    pub(super) fn without_implied(mut self) -> Self {
+        let is_stamped =
+            |path: &Path| self.0.get(path).is_some_and(|stamp| stamp.is_some_and(|stamp| stamp.is_directory));
+        let implied: Vec<PathBuf> = self
+            .0
+            .iter()
+            .filter(|(path, stamp)| stamp.is_none() && path.parent().is_some_and(is_stamped))
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in implied {
+            self.0.remove(&path);
+        }
+        self
+    }
+
     /// Nothing has changed. Looks at the file system.
     pub(super) fn hold(&self) -> bool {
         self.0.iter().all(|(path, kept)| stamp(path) == *kept)
@@ -153,6 +172,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
     match path.symlink_metadata() {
         Ok(found) => Some(Stamp {
+            is_directory: found.is_dir(),
             device: found.dev(),
             inode: found.ino(),
             size: found.size(),
@@ -161,6 +181,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
         }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => Some(Stamp {
+            is_directory: false,
             device: u64::MAX,
             inode: u64::from(error.raw_os_error().unwrap_or_default().unsigned_abs()),
             size: 0,

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use stepstone_proto::state::Identity;
+
 use super::{Located, resolve};
 
 /// The goal file, from the root.
@@ -21,6 +23,8 @@ pub struct Choice {
     pub shadowed: Option<PathBuf>,
     /// `path` with links resolved. `None` when that cannot be done: whoever opens the path learns why.
     pub target: Option<PathBuf>,
+    /// The directory that `target` is in, if it was looked at on the way.
+    pub folder: Option<Identity>,
     /// It is not the canonical file of the caller's own work tree, so `meta.worklistPath` names it.
     pub report: bool,
     /// With links resolved it lies outside the root.
@@ -63,11 +67,14 @@ pub fn choose(located: &Located, explicit: Option<&str>, base: &Path) -> Choice 
         },
     };
     // Below a root, whose links are resolved, the path of a file in a directory, neither of them a link, is too.
-    let target = if is_plain && has_plain_folder(&path) { Some(path.clone()) } else { resolve(&path).ok() };
+    let folder = if is_plain { plain_folder(&path) } else { None };
+    let target = if folder.is_some() { Some(path.clone()) } else { resolve(&path).ok() };
     let outside_root = target.as_ref().is_some_and(|target| !target.starts_with(&located.root));
     let own = located.work_tree.join(CANONICAL);
-    let report = path != own && (target.is_none() || target != resolve(&own).ok());
-    Choice { path, kind, shadowed, target, report, outside_root }
+    // The same words are the usual case; comparing paths takes them apart.
+    let is_own = path.as_os_str() == own.as_os_str() || path == own;
+    let report = !is_own && (target.is_none() || target != resolve(&own).ok());
+    Choice { path, kind, shadowed, target, folder, report, outside_root }
 }
 
 /// What has a name, links not followed.
@@ -91,9 +98,10 @@ impl Entry {
     }
 }
 
-fn has_plain_folder(path: &Path) -> bool {
-    let folder = path.parent().map(Path::symlink_metadata);
-    folder.is_some_and(|folder| folder.is_ok_and(|folder| folder.is_dir()))
+/// The directory of a file, unless it is a link.
+fn plain_folder(path: &Path) -> Option<Identity> {
+    let found = path.parent()?.symlink_metadata().ok()?;
+    found.is_dir().then(|| Identity::of(&found))
 }
 
 /// Without `.` and doubled slashes; `..` stays, for a link may stand before it.

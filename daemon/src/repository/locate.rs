@@ -48,9 +48,10 @@ pub(super) async fn locate(
         let directory = Identity::of(&directory.metadata()?);
         Ok(Kept { located: of, directory, git_env, stamps, asked, near })
     });
-    if let Ok(kept) = kept.await
+    if let Ok(mut kept) = kept.await
         && kept.stamps.were_old_at(asked_at)
     {
+        kept.stamps = kept.stamps.without_implied();
         cache.keep(cwd, kept);
     }
     Ok(located)

@@ -100,7 +100,11 @@ impl Found {
     /// As [`Found::at`].
     pub fn chosen(choice: &Choice) -> Result<Self, StoreError> {
         let Some(target) = &choice.target else { return Self::at(&choice.path) };
-        let place = Place::at(target.clone()).map_err(|error| StoreError::lost(&choice.path, error))?;
+        let place = match choice.folder {
+            Some(folder) => Place::in_folder(target.clone(), folder),
+            None => Place::at(target.clone()),
+        };
+        let place = place.map_err(|error| StoreError::lost(&choice.path, error))?;
         Ok(Self { place, named: choice.path.clone() })
     }
 }

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use stepstone_proto::state::Identity;
 
 use crate::repository::resolve;
 
@@ -15,8 +15,7 @@ use crate::repository::resolve;
 /// arrive at the same key; a directory that was replaced has another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
-    device: u64,
-    inode: u64,
+    directory: Identity,
     names: PathBuf,
 }
 
@@ -29,8 +28,9 @@ impl Key {
     /// The name of the lock and of the journal in the state directory.
     pub(super) fn file_name(&self) -> String {
         let mut hash = Sha256::new();
-        hash.update(self.device.to_le_bytes());
-        hash.update(self.inode.to_le_bytes());
+        for number in self.directory.numbers() {
+            hash.update(number.to_le_bytes());
+        }
         hash.update(self.names.as_os_str().as_bytes());
         hash.finalize().iter().take(16).fold(String::new(), |mut name, byte| {
             let _ = write!(name, "{byte:02x}");
@@ -76,7 +76,7 @@ impl Place {
             match std::fs::metadata(directory) {
                 Ok(found) if found.is_dir() => {
                     let names = names.iter().rev().collect();
-                    let key = Key { device: found.dev(), inode: found.ino(), names };
+                    let key = Key { directory: Identity::of(&found), names };
                     return Ok(Self { key, directory: directory.to_owned(), target });
                 }
                 Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
@@ -85,6 +85,15 @@ impl Place {
             }
         }
         Err(io::ErrorKind::IsADirectory.into())
+    }
+
+    /// The same for a file in a directory that was looked at.
+    pub(super) fn in_folder(target: PathBuf, folder: Identity) -> io::Result<Self> {
+        let (Some(directory), Some(name)) = (target.parent().map(Path::to_owned), target.file_name()) else {
+            return Err(io::ErrorKind::IsADirectory.into());
+        };
+        let key = Key { directory: folder, names: PathBuf::from(name) };
+        Ok(Self { key, directory, target })
     }
 
     /// Whether the directory of the file still is the same one under the same name, and the file, if there is one, no
@@ -104,7 +113,7 @@ impl Place {
 
     fn has_same_folder(&self) -> io::Result<bool> {
         let found = std::fs::symlink_metadata(self.folder())?;
-        Ok(found.is_dir() && (found.dev(), found.ino()) == (self.key.device, self.key.inode))
+        Ok(found.is_dir() && Identity::of(&found) == self.key.directory)
     }
 
     /// The directory of the file.

@@ -77,6 +77,20 @@ fn watch(socket: UnixStream, interest: Interest) -> io::Result<AsyncFd<UnixStrea
     Ok(unsafe { AsyncFd::register_with_interest(socket, interest) }?)
 }
 
+/// Reads what is there. The buffer is not cleared before: it is large, most messages are small, and clearing it would
+/// drive everything else out of the processor's cache.
+#[expect(unsafe_code, reason = "only the system knows how much of the buffer it has filled")]
+fn receive(socket: &UnixStream, into: &mut ReadBuf<'_>) -> io::Result<usize> {
+    // SAFETY: nothing is written there but what `recv` writes, so what was initialized stays it.
+    let unfilled = unsafe { into.unfilled_mut() };
+    let ((filled, _), _) = recv(socket, unfilled, RecvFlags::DONTWAIT)?;
+    let read = filled.len();
+    // SAFETY: these are the bytes that the system has written.
+    unsafe { into.assume_init(read) };
+    into.advance(read);
+    Ok(read)
+}
+
 impl AsyncRead for Stream {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -85,17 +99,15 @@ impl AsyncRead for Stream {
     ) -> Poll<io::Result<()>> {
         loop {
             let mut ready = ready!(self.socket.poll_read_ready(context))?;
-            let room = into.initialize_unfilled();
-            let size = room.len();
-            match ready.try_io(|socket| Ok(recv(socket.get_ref(), &mut *room, RecvFlags::DONTWAIT)?.1)) {
+            let room = into.remaining();
+            match ready.try_io(|socket| receive(socket.get_ref(), into)) {
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(Ok(read)) => {
                     // It was emptied, so the system reports whatever comes next, and asking it can be left out. An
                     // end is not reported again.
-                    if 0 < read && read < size {
+                    if 0 < read && read < room {
                         ready.clear_ready();
                     }
-                    into.advance(read);
                     return Poll::Ready(Ok(()));
                 }
                 Ok(Err(error)) => return Poll::Ready(Err(error)),

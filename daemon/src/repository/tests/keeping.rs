@@ -60,7 +60,7 @@ fn an_answer_is_kept_and_asked_again_when_something_changed() {
 #[test]
 fn a_kept_answer_never_leads_elsewhere_than_git_would() {
     type Change = fn(&Bench);
-    let changes: [(&str, Change); 7] = [
+    let changes: [(&str, Change); 9] = [
         ("the link leads to another repository", |bench| {
             std::fs::remove_file(bench.path("link")).unwrap();
             symlink(bench.path("other"), bench.path("link")).unwrap();
@@ -80,6 +80,14 @@ fn a_kept_answer_never_leads_elsewhere_than_git_would() {
         ("the Git directory moved into a file", |bench| {
             bench.git("above/repo", &["init", "-q", "--separate-git-dir", "../git"]);
         }),
+        ("its Git directory shares another's", |bench| {
+            let other = format!("{}\n", bench.path("other/.git").display());
+            std::fs::write(bench.path("above/repo/.git/commondir"), other).unwrap();
+        }),
+        ("a configuration of this work tree's own was made", |bench| {
+            let other = format!("[core]\n\tworktree = {}\n", bench.path("other").display());
+            std::fs::write(bench.path("above/repo/.git/config.worktree"), other).unwrap();
+        }),
         ("its Git directory is gone", |bench| {
             std::fs::remove_dir_all(bench.path("above/repo/.git")).unwrap();
         }),
@@ -92,6 +100,7 @@ fn a_kept_answer_never_leads_elsewhere_than_git_would() {
         bench.repository("other");
         bench.repository("above");
         bench.repository("above/repo");
+        bench.git("above/repo", &["config", "extensions.worktreeConfig", "true"]);
         std::fs::create_dir_all(bench.path("above/repo/sub/.git")).unwrap();
         std::fs::create_dir(bench.path("other/sub")).unwrap();
         symlink(bench.path("above/repo"), bench.path("link")).unwrap();
