@@ -20,7 +20,7 @@ pub struct Request {
 }
 
 /// Who asks, and from where. Unknown fields are ignored, so that newer clients may say more.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Context {
     /// The caller's directory, absolute. The repository is the one around it.

@@ -1,6 +1,7 @@
 //! Who is connected, for `daemon status`.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -80,8 +81,14 @@ impl Seat {
 
     /// Who asks on this connection, and about what.
     pub(super) fn introduce(&self, context: &Context) {
-        let known = Known { context: context.clone(), last: Instant::now() };
-        self.clients.known().insert(self.number, known);
+        let last = Instant::now();
+        match self.clients.known().entry(self.number) {
+            // As usual, the same as before.
+            Entry::Occupied(mut known) if known.get().context == *context => known.get_mut().last = last,
+            known => {
+                known.insert_entry(Known { context: context.clone(), last });
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One connection at a time, with the deadlines that `axum::serve` does not have.
 
 use std::convert::Infallible;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ struct Routes {
 impl Service<Request<Incoming>> for Routes {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         self.seat.ask();
@@ -99,6 +99,7 @@ impl Service<Request<Incoming>> for Routes {
             self.server.leave("asked to leave");
         }
         request.extensions_mut().insert(Arc::clone(&self.seat));
-        self.inner.call(request)
+        let (answering, server) = (self.inner.call(request), Arc::clone(&self.server));
+        Box::pin(async move { Ok(routes::with_headers(&server, answering.await?)) })
     }
 }

@@ -3,18 +3,18 @@
 use std::error::Error;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request as HttpRequest, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
-use axum::{Extension, Json, Router};
+use axum::{Json, Router};
 use hyper::body::Bytes;
 use serde::Serialize;
 use stepstone_proto::operation::Request;
@@ -38,7 +38,7 @@ const HEAD_PATIENCE: Duration = Duration::from_millis(250);
 /// How long the status waits for the roots of the connected clients, all together.
 const ROOTS_PATIENCE: Duration = Duration::from_millis(200);
 
-/// The routes, over this server.
+/// The routes, over this server. What they answer is sent [`with_headers`].
 pub fn router(server: Arc<Server>) -> Router {
     Router::new()
         .route(protocol::OPERATIONS, post(operations))
@@ -47,16 +47,16 @@ pub fn router(server: Arc<Server>) -> Router {
         .route(protocol::SHUTDOWN, post(shutdown))
         .fallback(unknown_route)
         .method_not_allowed_fallback(unknown_route)
-        .layer(from_fn_with_state(Arc::clone(&server), with_headers))
         .with_state(server)
 }
 
 /// Every message carries the protocol range and the version, and the last one on a connection says so.
-async fn with_headers(State(server): State<Arc<Server>>, request: HttpRequest, next: Next) -> Response {
-    let mut response = next.run(request).await;
+pub(super) fn with_headers(server: &Server, mut response: Response) -> Response {
+    static OURS: LazyLock<Option<HeaderValue>> =
+        LazyLock::new(|| HeaderValue::from_str(&RANGE.to_string()).ok());
     let headers = response.headers_mut();
-    if let Ok(range) = HeaderValue::from_str(&RANGE.to_string()) {
-        headers.insert(protocol::PROTOCOL_HEADER, range);
+    if let Some(range) = &*OURS {
+        headers.insert(protocol::PROTOCOL_HEADER, range.clone());
     }
     headers.insert(protocol::VERSION_HEADER, HeaderValue::from_static(protocol::VERSION));
     if server.is_leaving() {
@@ -110,12 +110,8 @@ async fn whole(body: Body) -> Result<Bytes, Response> {
     }
 }
 
-async fn operations(
-    State(server): State<Arc<Server>>,
-    seat: Option<Extension<Arc<Seat>>>,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
+async fn operations(State(server): State<Arc<Server>>, request: HttpRequest) -> Response {
+    let (Parts { headers, extensions, .. }, body) = request.into_parts();
     if let Some(refusal) = refuse_range(&headers) {
         return refusal;
     }
@@ -130,7 +126,7 @@ async fn operations(
         }
     };
     drop(bytes);
-    if let Some(Extension(seat)) = seat {
+    if let Some(seat) = extensions.get::<Arc<Seat>>() {
         seat.introduce(&request.context);
     }
     // A client that closed the connection behind its request (we were stopped meanwhile, and it went elsewhere) is
@@ -199,17 +195,17 @@ async fn begin<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static
     let mut work = Box::pin(work);
     let first =
         poll_fn(|context| Poll::Ready(catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))));
+    let first = first.await;
+    if let Ok(Poll::Ready(done)) = first {
+        return Begun::Done(done);
+    }
     let (sender, receiver) = oneshot::channel();
-    match first.await {
-        Ok(Poll::Ready(done)) => return Begun::Done(done),
-        Ok(Poll::Pending) => {
-            tokio::spawn(async move {
-                // Nobody may be there to take it.
-                let _ = sender.send(work.await);
-            });
-        }
-        // It broke off, which the end of the channel tells.
-        Err(_) => {}
+    // Should it have broken off, the end of the channel tells.
+    if first.is_ok() {
+        tokio::spawn(async move {
+            // Nobody may be there to take it.
+            let _ = sender.send(work.await);
+        });
     }
     Begun::Going(receiver)
 }

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::{Notify, mpsc};
 use tower::ServiceExt as _;
 
-use super::{Answering, Backend, Change, Changes, Reply, Server, connections, router};
+use super::{Answering, Backend, Change, Changes, Reply, Server, connections, router, routes};
 
 /// An engine that answers what it is told to, when it is told to.
 #[derive(Default)]
@@ -108,7 +108,7 @@ fn with_range(mut request: HttpRequest<Body>, range: &str) -> HttpRequest<Body> 
 }
 
 async fn ask(server: &Arc<Server>, request: HttpRequest<Body>) -> Response<Body> {
-    router(Arc::clone(server)).oneshot(request).await.unwrap()
+    routes::with_headers(server, router(Arc::clone(server)).oneshot(request).await.unwrap())
 }
 
 async fn body(response: Response<Body>) -> Value {

@@ -1,12 +1,14 @@
 //! One HTTP connection to one engine, over the daemon's socket or a child's standard streams.
 
 use std::pin::Pin;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper::{Method, Request, Response, header};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use stepstone_proto::protocol::{self, Range};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -15,6 +17,18 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 
 /// How long a body is awaited after its head.
 pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The same on every request.
+static HEADERS: LazyLock<HeaderMap> = LazyLock::new(|| {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::HOST, HeaderValue::from_static("stepstone"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(protocol::VERSION_HEADER, HeaderValue::from_static(protocol::VERSION));
+    if let Ok(range) = HeaderValue::from_str(&protocol::RANGE.to_string()) {
+        headers.insert(protocol::PROTOCOL_HEADER, range);
+    }
+    headers
+});
 
 /// Which engine is at the other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,13 +108,7 @@ impl Connection {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = method;
         *request.uri_mut() = path.parse().map_err(|_| Unanswered::NotSent)?;
-        let headers = request.headers_mut();
-        headers.insert(header::HOST, header::HeaderValue::from_static("stepstone"));
-        headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
-        headers.insert(protocol::VERSION_HEADER, header::HeaderValue::from_static(protocol::VERSION));
-        if let Ok(range) = protocol::RANGE.to_string().parse() {
-            headers.insert(protocol::PROTOCOL_HEADER, range);
-        }
+        request.headers_mut().clone_from(&HEADERS);
         let sending = async {
             self.sender.ready().await.map_err(|_| Unanswered::NotSent)?;
             self.sender.try_send_request(request).await.map_err(|mut error| match error.take_message() {
