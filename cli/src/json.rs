@@ -1,6 +1,9 @@
 //! Envelopes as `--json` prints them.
 
+use std::io;
+
 use serde::Serialize;
+use serde::ser::Error as _;
 use serde_json::value::RawValue;
 use stepstone_proto::envelope::{Envelope, Failure, Meta, Scope};
 use stepstone_proto::protocol::VERSION;
@@ -35,60 +38,90 @@ pub(crate) fn printed(envelope: &Envelope) -> Result<String, serde_json::Error> 
         error: envelope.error.as_ref(),
         meta: PrintedMeta { meta: &envelope.meta, cli_version: VERSION },
     };
-    let mut text = indented(&serde_json::to_string(&printed)?);
-    text.push('\n');
-    Ok(text)
+    let mut text = Vec::new();
+    // What is written, a large result above all, is laid out as it comes: there is no second copy of it.
+    serde_json::to_writer(Indented::on(&mut text), &printed)?;
+    text.push(b'\n');
+    String::from_utf8(text).map_err(serde_json::Error::custom)
 }
 
-/// JSON text with its white space laid out anew. Values are copied, not parsed: a number keeps its spelling.
-fn indented(json: &str) -> String {
-    let mut out = String::with_capacity(json.len() * 2);
-    let mut depth = 0_usize;
-    let mut characters = json.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => {
-                out.push('"');
-                while let Some(inner) = characters.next() {
-                    out.push(inner);
-                    match inner {
-                        '\\' => out.extend(characters.next()),
-                        '"' => break,
-                        _ => {}
-                    }
+/// Lays the white space of JSON text out anew. Values are copied, not parsed: a number keeps its spelling.
+struct Indented<'a> {
+    out: &'a mut Vec<u8>,
+    depth: usize,
+    inside: Inside,
+}
+
+/// What the next byte is a part of, or follows.
+#[derive(Clone, Copy)]
+enum Inside {
+    Structure,
+    /// An object or array that has just begun, and may be empty.
+    Beginning,
+    Text,
+    /// A text, behind a backslash.
+    Escape,
+}
+
+impl<'a> Indented<'a> {
+    const fn on(out: &'a mut Vec<u8>) -> Self {
+        Self { out, depth: 0, inside: Inside::Structure }
+    }
+
+    fn take(&mut self, byte: u8) {
+        match self.inside {
+            Inside::Text => {
+                self.out.push(byte);
+                match byte {
+                    b'\\' => self.inside = Inside::Escape,
+                    b'"' => self.inside = Inside::Structure,
+                    _ => {}
                 }
+                return;
             }
-            '{' | '[' => {
-                out.push(character);
-                while characters.next_if(char::is_ascii_whitespace).is_some() {}
-                if let Some(close) = characters.next_if(|next| matches!(next, '}' | ']')) {
-                    out.push(close);
-                } else {
-                    depth += 1;
-                    line(&mut out, depth);
-                }
+            Inside::Escape => {
+                self.out.push(byte);
+                self.inside = Inside::Text;
+                return;
             }
-            '}' | ']' => {
-                depth = depth.saturating_sub(1);
-                line(&mut out, depth);
-                out.push(character);
+            _ if byte.is_ascii_whitespace() => return,
+            Inside::Beginning if !matches!(byte, b'}' | b']') => {
+                self.depth += 1;
+                self.line();
             }
-            ',' => {
-                out.push(',');
-                line(&mut out, depth);
+            Inside::Structure if matches!(byte, b'}' | b']') => {
+                self.depth = self.depth.saturating_sub(1);
+                self.line();
             }
-            ':' => out.push_str(": "),
-            space if space.is_ascii_whitespace() => {}
-            other => out.push(other),
+            Inside::Beginning | Inside::Structure => {}
+        }
+        self.inside = match byte {
+            b'"' => Inside::Text,
+            b'{' | b'[' => Inside::Beginning,
+            _ => Inside::Structure,
+        };
+        self.out.push(byte);
+        match byte {
+            b',' => self.line(),
+            b':' => self.out.push(b' '),
+            _ => {}
         }
     }
-    out
+
+    fn line(&mut self) {
+        self.out.push(b'\n');
+        self.out.resize(self.out.len() + 2 * self.depth, b' ');
+    }
 }
 
-fn line(out: &mut String, depth: usize) {
-    out.push('\n');
-    for _ in 0..depth {
-        out.push_str("  ");
+impl io::Write for Indented<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        bytes.iter().for_each(|byte| self.take(*byte));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -97,6 +130,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    fn indented(json: &str) -> String {
+        let mut out = Vec::new();
+        let mut writer = Indented::on(&mut out);
+        // In parts, as they may come.
+        json.as_bytes().chunks(3).for_each(|part| io::Write::write_all(&mut writer, part).unwrap());
+        String::from_utf8(out).unwrap()
+    }
 
     #[test]
     fn any_json_is_laid_out_as_serde_json_lays_it_out() {
@@ -107,8 +148,9 @@ mod tests {
             json!([[[]], "", true, -1.5]),
         ] {
             let pretty = serde_json::to_string_pretty(&value).unwrap();
-            assert_eq!(indented(&value.to_string()), pretty);
-            assert_eq!(indented(&pretty), pretty);
+            for text in [value.to_string(), pretty.clone(), pretty.replace('\n', "\r\n\t")] {
+                assert_eq!(indented(&text), pretty);
+            }
         }
     }
 

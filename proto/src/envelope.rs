@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::state;
+
 /// What the answer is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -62,6 +64,83 @@ impl Envelope {
             meta: Meta::default(),
         }
     }
+
+    /// The envelope that `text` is. A large result is not copied out of the text: it becomes the result, and nothing is
+    /// left of it.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no envelope; then it stays as it is.
+    pub fn take_from(text: &mut Vec<u8>) -> serde_json::Result<Self> {
+        if text.len() < LARGE {
+            return serde_json::from_slice(text);
+        }
+        let Beside { ok, scope, action, result, error, meta } = serde_json::from_slice(text)?;
+        let place = result.map(|result| {
+            let begin = result.get().as_ptr().addr() - text.as_ptr().addr();
+            begin..begin + result.get().len()
+        });
+        let result = match place {
+            Some(place) => {
+                text.truncate(place.end);
+                text.drain(..place.start);
+                let result = String::from_utf8(std::mem::take(text)).map_err(serde::de::Error::custom)?;
+                Some(RawValue::from_string(result)?)
+            }
+            None => None,
+        };
+        Ok(Self { ok, scope, action, result, error, meta })
+    }
+
+    /// The envelope as JSON text, in pieces that follow each other. A large result is a piece of its own, as it was made.
+    ///
+    /// # Errors
+    ///
+    /// When something in it cannot be written as JSON.
+    pub fn into_pieces(mut self) -> serde_json::Result<Vec<String>> {
+        let Some(result) = self.result.take_if(|result| result.get().len() >= LARGE) else {
+            return Ok(vec![serde_json::to_string(&self)?]);
+        };
+        // It stands for the result, and nobody has said it before.
+        let mark = format!("\"{}\"", state::fresh_id());
+        self.result = Some(RawValue::from_string(mark.clone())?);
+        let text = serde_json::to_string(&self)?;
+        let Some((before, after)) = text.split_once(&mark) else {
+            self.result = Some(result);
+            return Ok(vec![serde_json::to_string(&self)?]);
+        };
+        Ok(vec![before.to_owned(), String::from(Box::<str>::from(result)), after.to_owned()])
+    }
+
+    /// The envelope as JSON text. A large result is not copied.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::into_pieces`].
+    pub fn into_text(self) -> serde_json::Result<String> {
+        let mut pieces = self.into_pieces()?.into_iter();
+        let first = pieces.next().unwrap_or_default();
+        let Some(mut text) = pieces.next() else { return Ok(first) };
+        text.insert_str(0, &first);
+        text.extend(pieces);
+        Ok(text)
+    }
+}
+
+/// A shorter text is copied: that costs less than anything else.
+const LARGE: usize = 64 << 10;
+
+/// An envelope in the text that it stands in.
+#[derive(Deserialize)]
+struct Beside<'a> {
+    ok: bool,
+    scope: Scope,
+    action: String,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Option<Failure>,
+    meta: Meta,
 }
 
 /// The facts beside an answer. Reads, refusals and dry runs leave `changed` and `semanticNoOp` false.
@@ -241,4 +320,69 @@ pub enum Conflict {
         /// `choose-another-goal`.
         resolution: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn envelope(size: usize) -> Envelope {
+        let result = RawValue::from_string(format!("\"{}\"", "x".repeat(size))).unwrap();
+        let mut envelope = Envelope::success("list", result);
+        envelope.meta.worklist_path = Some("/else\"where".to_owned());
+        envelope
+    }
+
+    fn place(envelope: &Envelope) -> *const u8 {
+        envelope.result.as_ref().unwrap().get().as_ptr()
+    }
+
+    const SIZES: [usize; 6] = [0, 1, LARGE - 3, LARGE - 2, LARGE, 3 * LARGE];
+
+    #[test]
+    fn the_pieces_are_the_envelope_and_a_large_result_is_not_copied() {
+        for size in SIZES {
+            let envelope = envelope(size);
+            let (place, is_large) = (place(&envelope), size + 2 >= LARGE);
+            let whole = serde_json::to_string(&envelope).unwrap();
+            let pieces = envelope.clone().into_pieces().unwrap();
+            assert_eq!(pieces.concat(), whole);
+            assert_eq!(envelope.clone().into_text().unwrap(), whole);
+            let pieces = envelope.into_pieces().unwrap();
+            assert_eq!(pieces.len(), if is_large { 3 } else { 1 });
+            assert_eq!(pieces.get(1).is_some_and(|piece| piece.as_ptr() == place), is_large);
+        }
+        let refused = Envelope::failure("list", Failure::new(ErrorCode::NotFound, "x".repeat(2 * LARGE)));
+        assert_eq!(refused.clone().into_text().unwrap(), serde_json::to_string(&refused).unwrap());
+    }
+
+    #[test]
+    fn an_envelope_is_the_same_whatever_its_size_when_it_is_read_back() {
+        let failure = Failure::new(ErrorCode::NotFound, "x".repeat(2 * LARGE)).retryable();
+        let refused = Envelope::failure("list", failure);
+        for envelope in SIZES.map(envelope).into_iter().chain([refused]) {
+            let text = serde_json::to_string(&envelope).unwrap();
+            for written in [text.clone(), text.replace("\":", "\" :\n ") + "\n"] {
+                let read = Envelope::take_from(&mut written.into_bytes()).unwrap();
+                assert_eq!(serde_json::to_string(&read).unwrap(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_envelope_is_refused_and_stays_whatever_its_size() {
+        for size in SIZES {
+            let text = serde_json::to_vec(&envelope(size)).unwrap();
+            let mut not_text = text.clone();
+            not_text[text.len() / 2] = 0xff;
+            let elsewhere = format!("{{\"callerMust\": \"{}\"}}", "x".repeat(size)).into_bytes();
+            let broken =
+                [text[1..].to_vec(), text[..text.len() - 1].to_vec(), vec![b' '; size], not_text, elsewhere];
+            for mut text in broken {
+                let before = text.clone();
+                assert!(Envelope::take_from(&mut text).is_err());
+                assert_eq!(text, before);
+            }
+        }
+    }
 }

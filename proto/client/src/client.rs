@@ -198,14 +198,14 @@ impl Client {
     /// What an answer means: the envelope, or `None` when the request is to be sent again.
     async fn taken(
         &self,
-        answer: Answer,
+        mut answer: Answer,
         connection: Connection,
         sending: &mut Sending<'_>,
     ) -> Result<Option<Envelope>, Failure> {
         let meets = answer.range.is_none_or(|range| range.meets(RANGE));
         match answer.status {
             200 if meets || !sending.is_read => {
-                if let Ok(envelope) = serde_json::from_slice::<Envelope>(&answer.body) {
+                if let Ok(envelope) = Envelope::take_from(&mut answer.body) {
                     if connection.engine == Engine::Shared && meets {
                         self.pool.daemon_is_there();
                     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response};
@@ -61,7 +61,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) range: Option<Range>,
     pub(crate) version: String,
-    pub(crate) body: Bytes,
+    pub(crate) body: Vec<u8>,
 }
 
 /// Why there is no whole answer.
@@ -137,13 +137,25 @@ impl Connection {
         let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
         let range = text(protocol::PROTOCOL_HEADER).and_then(Range::parse);
         let version = text(protocol::VERSION_HEADER).unwrap_or("unknown").to_owned();
-        let body = match timeout(BODY_PATIENCE, body.collect()).await {
-            Ok(Ok(body)) => body.to_bytes(),
+        let body = match timeout(BODY_PATIENCE, whole(body)).await {
+            Ok(Ok(body)) => body,
             Ok(Err(_)) => return Err(Unanswered::Lost),
             Err(_) => return Err(Unanswered::Unfinished),
         };
         Ok(Answer { status: head.status.as_u16(), range, version, body })
     }
+}
+
+/// A body in one piece. Each part is let go as soon as it stands there.
+async fn whole(mut body: Incoming) -> hyper::Result<Vec<u8>> {
+    let expected = body.size_hint().exact().unwrap_or_default();
+    let mut whole = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
+    while let Some(frame) = body.frame().await {
+        if let Ok(part) = frame?.into_data() {
+            whole.extend_from_slice(&part);
+        }
+    }
+    Ok(whole)
 }
 
 impl Drop for Connection {

@@ -193,7 +193,7 @@ impl ServerHandler for Handler {
         let resource = Resource::at(&request.uri).ok_or_else(|| unknown_resource(&request.uri))?;
         let read = self.caller.read(resource.operation(), client(&context));
         let envelope = unless_cancelled(&context, read).await?;
-        let text = serde_json::to_string(&envelope).map_err(unprintable)?;
+        let text = envelope.into_text().map_err(unprintable)?;
         let contents = ResourceContents::text(text, request.uri).with_mime_type(lists::MIME_TYPE);
         Ok(ReadResourceResult::new(vec![contents])
             .with_ttl_ms(0)
