@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     }
+    give_back_large_buffers();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -36,3 +37,17 @@ fn main() -> ExitCode {
     runtime.shutdown_background();
     ExitCode::SUCCESS
 }
+
+/// Has what a large answer took given back to the system as soon as it has been sent. Otherwise the allocator learns
+/// from the first one that large buffers come and go, and keeps room for them: more than all else that a session needs.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "no library has a safe way to the allocator's settings")]
+fn give_back_large_buffers() {
+    /// In bytes; what it is before the allocator has learned anything.
+    const LARGE: libc::c_int = 128 << 10;
+    // SAFETY: it sets a number of the allocator's, and there is no other thread yet.
+    let _is_set = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE) };
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+const fn give_back_large_buffers() {}

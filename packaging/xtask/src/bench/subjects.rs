@@ -231,6 +231,10 @@ impl Subject {
         let ratio = grown as f64 / file as f64;
         let figure = format!("{:.1} MiB", mib(grown));
         table.figure(self.who(), "growth for an open worklist, to its file", figure, ratio, 4.0);
+        other.read("list")?;
+        let after = mib(memory::resident(other.child.id())?);
+        let what = format!("resident, session that listed {LARGE} goals (MiB)");
+        table.figure(self.who(), &what, format!("{after:.1} MiB"), after, 6.0);
         other.close()?;
         session.close()
     }
