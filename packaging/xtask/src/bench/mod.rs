@@ -5,6 +5,7 @@
 //! beside ours with `--other-cli` and `--other-mcp`.
 
 mod floors;
+mod placement;
 mod samples;
 mod subjects;
 mod table;

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+use super::placement::OneProcessor;
 use super::samples::Samples;
 use super::table::Table;
 use super::{Effort, LARGE, SMALL, floors};
 use crate::memory;
 
 /// The parts of the suite, in their order.
-const PARTS: [&str; 6] = ["processes", "handshakes", "reads", "adds", "writers", "memory"];
+const PARTS: [&str; 7] = ["processes", "handshakes", "reads", "one-processor", "adds", "writers", "memory"];
 
 /// The commands of one implementation.
 #[derive(Debug)]
@@ -72,6 +73,9 @@ impl Subject {
             if wanted("reads") {
                 self.reads(table, &small, &large)?;
             }
+            if wanted("one-processor") {
+                self.reads_on_one_processor(table, &small)?;
+            }
             if wanted("adds") {
                 self.adds(table, &small, SMALL, 1.6)?;
                 self.adds(table, &large, LARGE, 2.5)?;
@@ -124,37 +128,51 @@ impl Subject {
     fn reads(&self, table: &mut Table, small: &Path, large: &Path) -> Result<()> {
         let sockets = floors::socket(&self.home, self.effort.round_trips)?;
         table.floor("a local socket round trip", &sockets);
-        let mut pipe = floors::Pipe::new()?;
-        let mut relayed = floors::Pipe::relayed()?;
         let mut medians = Vec::new();
         for (repository, goals, bound) in [(small, SMALL, 16.0), (large, LARGE, 32.0)] {
-            let (mut floor, mut chain, mut read) =
-                (Samples::default(), Samples::default(), Samples::default());
-            let mut session = self.session(repository, None)?;
-            session.read("next")?;
-            for _ in 0..self.effort.round_trips {
-                floor.time(|| pipe.round_trip())?;
-                chain.time(|| relayed.round_trip())?;
-                read.push(session.read("next")?);
-            }
-            session.close()?;
+            let Reads { floor, chain, read } = self.reads_beside_floors(repository)?;
             if goals == SMALL {
                 table.floor("a pipe round trip", &floor);
                 table.floor("the same through a relay and a local socket", &chain);
             }
-            table.row(
-                self.who(),
-                &format!("next through a warm session, {goals} goals"),
-                &read,
-                &floor,
-                bound,
-            );
+            let what = format!("next through a warm session, {goals} goals");
+            table.row(self.who(), &what, &read, &floor, bound);
             medians.push(read.median().as_secs_f64());
         }
         if let [small, large] = medians[..] {
             table.figure(self.who(), "the same, large to small", String::new(), large / small, 2.0);
         }
         Ok(())
+    }
+
+    /// The same with everything on one processor: without the time that it takes to wake another one.
+    fn reads_on_one_processor(&self, table: &mut Table, small: &Path) -> Result<()> {
+        let Some(placed) = OneProcessor::begin()? else { return Ok(()) };
+        // The daemon has to be there too.
+        self.stop();
+        let reads = self.reads_beside_floors(small);
+        self.stop();
+        drop(placed);
+        let Reads { floor, chain, read } = reads?;
+        table.floor("a pipe round trip, on one processor", &floor);
+        table.floor("the same through a relay and a local socket", &chain);
+        let what = format!("next through a warm session, {SMALL} goals, on one processor");
+        table.row(self.who(), &what, &read, &floor, 16.0);
+        Ok(())
+    }
+
+    fn reads_beside_floors(&self, repository: &Path) -> Result<Reads> {
+        let mut reads = Reads::default();
+        let (mut pipe, mut relayed) = (floors::Pipe::new()?, floors::Pipe::relayed()?);
+        let mut session = self.session(repository, None)?;
+        session.read("next")?;
+        for _ in 0..self.effort.round_trips {
+            reads.floor.time(|| pipe.round_trip())?;
+            reads.chain.time(|| relayed.round_trip())?;
+            reads.read.push(session.read("next")?);
+        }
+        session.close()?;
+        Ok(reads)
     }
 
     fn adds(&self, table: &mut Table, repository: &Path, goals: usize, bound: f64) -> Result<()> {
@@ -289,6 +307,14 @@ impl Subject {
         std::fs::write(root.join(".worklist/worklist.json"), worklist(goals)?)?;
         Ok(root)
     }
+}
+
+/// Reads, and two floors that were taken in between.
+#[derive(Default)]
+struct Reads {
+    floor: Samples,
+    chain: Samples,
+    read: Samples,
 }
 
 fn worklist(goals: usize) -> Result<String> {
