@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW};
 
 use super::stamp::{Facts, Kind, Stamp};
 use crate::file_system::is_remote;
@@ -214,6 +214,12 @@ impl Disk {
     /// Removes one empty directory.
     pub(super) fn remove_directory(&self, path: &Path) -> io::Result<()> {
         self.call(Step::RemoveDirectory, path, || std::fs::remove_dir(path))
+    }
+
+    /// Removes one empty directory out of the directory that `folder` is, wherever that was moved. `path` is where it was.
+    pub(super) fn remove_directory_in(&self, folder: &File, path: &Path) -> io::Result<()> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        self.call(Step::RemoveDirectory, path, || Ok(rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?))
     }
 
     /// Removes a file.

@@ -33,6 +33,8 @@ pub(super) struct LockDirectory {
     path: PathBuf,
     /// Its name before, unless it was made in place.
     passing: Option<PathBuf>,
+    /// The directory that it is in, if it was a spare one.
+    folder: Option<Arc<File>>,
     made: Facts,
     /// A lock that a dead holder left was in the way.
     pub(super) took_over: bool,
@@ -49,6 +51,8 @@ pub(super) struct LockDirectory {
 pub(super) struct Spare {
     disk: Disk,
     passing: PathBuf,
+    /// The directory that it is in. Should that be moved away, it is removed there all the same.
+    folder: Arc<File>,
     handle: Arc<File>,
     made: Facts,
 }
@@ -56,7 +60,7 @@ pub(super) struct Spare {
 impl Spare {
     /// Removes the directory, which somebody else may have done. Whether it is gone.
     pub(super) fn remove(self) -> bool {
-        match self.disk.remove_directory(&self.passing) {
+        match self.disk.remove_directory_in(&self.folder, &self.passing) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 tracing::warn!(path = %self.passing.display(), %error, "a spare lock directory was not removed");
                 false
@@ -96,12 +100,12 @@ impl LockDirectory {
             }
         }
         begin(&path, kernel.as_deref_mut());
-        let Some(Made { passing, handle, facts }) = make(disk, place, &path, kernel, spare)? else {
+        let Some(Made { passing, folder, handle, facts }) = make(disk, place, &path, kernel, spare)? else {
             return Ok(Taken::Busy);
         };
         *super::lock(pulse) = Some(handle);
         let (disk, pulse) = (disk.clone(), Arc::clone(pulse));
-        Ok(Taken::Held(Self { disk, path, passing, made: facts, took_over, released: false, pulse }))
+        Ok(Taken::Held(Self { disk, path, passing, folder, made: facts, took_over, released: false, pulse }))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -131,7 +135,8 @@ impl LockDirectory {
     /// [`Self::release`], and given back like there.
     pub(super) fn put_aside(mut self, kernel: Option<&mut KernelLock>) -> Result<Spare, Option<Arc<File>>> {
         let handle = super::lock(&self.pulse).clone();
-        let (Some(passing), Some(handle)) = (self.passing.clone(), handle) else {
+        let folder = self.folder.take().or_else(|| self.open_folder());
+        let (Some(passing), Some(folder), Some(handle)) = (self.passing.clone(), folder, handle) else {
             return Err(self.release(kernel));
         };
         if !self.is_ours().is_ok_and(|ours| ours) || self.disk.rename_new(&self.path, &passing).is_err() {
@@ -141,7 +146,11 @@ impl LockDirectory {
         *super::lock(&self.pulse) = None;
         // Should its owner die before it is removed, the next holder knows that something is left.
         begin(&self.path, kernel);
-        Ok(Spare { disk: self.disk.clone(), passing, handle, made: self.made })
+        Ok(Spare { disk: self.disk.clone(), passing, folder, handle, made: self.made })
+    }
+
+    fn open_folder(&self) -> Option<Arc<File>> {
+        self.disk.open_directory(self.path.parent()?).ok().map(Arc::new)
     }
 
     /// Whether there is no lock of ours any more.
@@ -184,6 +193,7 @@ pub(super) fn refresh(disk: &Disk, pulse: &Pulse) {
 /// A directory that has the lock's name now.
 struct Made {
     passing: Option<PathBuf>,
+    folder: Option<Arc<File>>,
     handle: Arc<File>,
     facts: Facts,
 }
@@ -208,7 +218,7 @@ fn make(
     let made = open_made(disk, &passing, kernel.as_deref_mut());
     let named = made.and_then(|(handle, facts)| {
         disk.rename_new(&passing, path)?;
-        Ok(Made { passing: Some(passing.clone()), handle, facts })
+        Ok(Made { passing: Some(passing.clone()), folder: None, handle, facts })
     });
     let error = match named {
         Ok(made) => return Ok(Some(made)),
@@ -224,7 +234,7 @@ fn make(
 
 /// Gives the spare directory the lock's name. One that is not where it was, or not where the lock belongs, is let go.
 fn name_spare(path: &Path, kernel: Option<&mut KernelLock>, spare: Spare) -> Option<Made> {
-    let Spare { disk, passing, handle, made } = &spare;
+    let Spare { disk, passing, handle, made, .. } = &spare;
     // It must not look stale to anybody, however long it has been there.
     let is_usable = passing.parent() == path.parent() && disk.touch(handle, passing).is_ok();
     if is_usable {
@@ -234,8 +244,8 @@ fn name_spare(path: &Path, kernel: Option<&mut KernelLock>, spare: Spare) -> Opt
         spare.remove();
         return None;
     }
-    let Spare { passing, handle, made, .. } = spare;
-    Some(Made { passing: Some(passing), handle, facts: made })
+    let Spare { passing, folder, handle, made, .. } = spare;
+    Some(Made { passing: Some(passing), folder: Some(folder), handle, facts: made })
 }
 
 /// Where the system cannot rename without replacing: made first, then recorded.
@@ -247,7 +257,7 @@ fn make_in_place(disk: &Disk, path: &Path, kernel: Option<&mut KernelLock>) -> i
     let made = open_made(disk, path, kernel).inspect_err(|_| {
         let _ = disk.remove_directory(path);
     });
-    made.map(|(handle, facts)| Some(Made { passing: None, handle, facts }))
+    made.map(|(handle, facts)| Some(Made { passing: None, folder: None, handle, facts }))
 }
 
 fn open_made(disk: &Disk, path: &Path, kernel: Option<&mut KernelLock>) -> io::Result<(Arc<File>, Facts)> {

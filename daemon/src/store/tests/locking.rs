@@ -424,8 +424,10 @@ fn a_spare_lock_directory_is_fresh_when_it_becomes_a_lock_and_nothing_depends_on
     std::fs::rename(bench.folder(), &away).unwrap();
     std::fs::create_dir(bench.folder()).unwrap();
     let (spare_now, _) = put_aside(take(&mut spare_now));
+    assert_eq!(std::fs::read_dir(&away).unwrap().count(), 0, "it is removed where it is by now");
+    std::fs::rename(bench.folder(), bench.root().join("away too")).unwrap();
     assert!(spare_now.unwrap().remove());
-    assert!(bench.names_now().is_empty());
+    assert_eq!(std::fs::read_dir(bench.root().join("away too")).unwrap().count(), 0);
 }
 
 #[test]
