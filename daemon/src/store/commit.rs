@@ -201,7 +201,12 @@ impl Replacement<'_, '_> {
         directories.sort();
         directories.dedup();
         for directory in directories {
-            match self.bench.disk.sync_directory(&directory) {
+            let synced = if directory == folder {
+                self.bench.disk.sync_open_directory(self.held.folder(), folder)
+            } else {
+                self.bench.disk.sync_directory(&directory)
+            };
+            match synced {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
@@ -217,7 +222,7 @@ impl Replacement<'_, '_> {
     /// made.
     fn drop_temporary(&mut self, name: &str, temporary: &Path, noted: bool) {
         let may_go = !noted || self.note_end(name, false);
-        if !may_go || self.bench.disk.remove_file(temporary).is_err() {
+        if !may_go || self.bench.disk.remove_file_in(self.held.folder(), temporary).is_err() {
             self.bench.cleaned = false;
         }
     }

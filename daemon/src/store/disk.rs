@@ -222,6 +222,22 @@ impl Disk {
         self.call(Step::RemoveDirectory, path, || Ok(rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?))
     }
 
+    /// What the directory with that name is in the directory that `folder` is, wherever that was moved.
+    pub(super) fn look_at_directory_in(&self, folder: &File, path: &Path) -> io::Result<Facts> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        self.call(Step::Look, path, || {
+            let found = File::from(rustix::fs::openat(folder, name, flags, Mode::empty())?);
+            Ok(facts(&found.metadata()?))
+        })
+    }
+
+    /// Removes a file out of the directory that `folder` is, wherever that was moved. `path` is where it was.
+    pub(super) fn remove_file_in(&self, folder: &File, path: &Path) -> io::Result<()> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        self.call(Step::RemoveFile, path, || Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?))
+    }
+
     /// Removes a file.
     pub(super) fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.call(Step::RemoveFile, path, || std::fs::remove_file(path))
@@ -236,7 +252,12 @@ impl Disk {
     /// Returns when a directory's names have reached the disk.
     pub(super) fn sync_directory(&self, path: &Path) -> io::Result<()> {
         let directory = self.open_directory(path)?;
-        self.call(Step::SyncDirectory, path, || self.sync_all(&directory))
+        self.sync_open_directory(&directory, path)
+    }
+
+    /// The same for one that is open.
+    pub(super) fn sync_open_directory(&self, directory: &File, path: &Path) -> io::Result<()> {
+        self.call(Step::SyncDirectory, path, || self.sync_all(directory))
     }
 
     /// The names in a directory.

@@ -33,8 +33,8 @@ pub(super) struct LockDirectory {
     path: PathBuf,
     /// Its name before, unless it was made in place.
     passing: Option<PathBuf>,
-    /// The directory that it is in, if it was a spare one.
-    folder: Option<Arc<File>>,
+    /// The directory that it is in. Should that be moved away, what is ours is removed there all the same.
+    folder: Arc<File>,
     made: Facts,
     /// A lock that a dead holder left was in the way.
     pub(super) took_over: bool,
@@ -51,7 +51,6 @@ pub(super) struct LockDirectory {
 pub(super) struct Spare {
     disk: Disk,
     passing: PathBuf,
-    /// The directory that it is in. Should that be moved away, it is removed there all the same.
     folder: Arc<File>,
     handle: Arc<File>,
     made: Facts,
@@ -112,6 +111,11 @@ impl LockDirectory {
         &self.path
     }
 
+    /// The directory that it is in, wherever that is by now.
+    pub(super) fn folder(&self) -> &File {
+        &self.folder
+    }
+
     /// Nobody has taken the lock over. Asked directly before anything is replaced.
     pub(super) fn is_ours(&self) -> io::Result<bool> {
         match self.disk.look_no_follow(&self.path) {
@@ -135,8 +139,7 @@ impl LockDirectory {
     /// [`Self::release`], and given back like there.
     pub(super) fn put_aside(mut self, kernel: Option<&mut KernelLock>) -> Result<Spare, Option<Arc<File>>> {
         let handle = super::lock(&self.pulse).clone();
-        let folder = self.folder.take().or_else(|| self.open_folder());
-        let (Some(passing), Some(folder), Some(handle)) = (self.passing.clone(), folder, handle) else {
+        let (Some(passing), Some(handle)) = (self.passing.clone(), handle) else {
             return Err(self.release(kernel));
         };
         if !self.is_ours().is_ok_and(|ours| ours) || self.disk.rename_new(&self.path, &passing).is_err() {
@@ -146,11 +149,8 @@ impl LockDirectory {
         *super::lock(&self.pulse) = None;
         // Should its owner die before it is removed, the next holder knows that something is left.
         begin(&self.path, kernel);
-        Ok(Spare { disk: self.disk.clone(), passing, folder, handle, made: self.made })
-    }
-
-    fn open_folder(&self) -> Option<Arc<File>> {
-        self.disk.open_directory(self.path.parent()?).ok().map(Arc::new)
+        let (disk, folder) = (self.disk.clone(), Arc::clone(&self.folder));
+        Ok(Spare { disk, passing, folder, handle, made: self.made })
     }
 
     /// Whether there is no lock of ours any more.
@@ -159,6 +159,8 @@ impl LockDirectory {
         let removed = self.is_ours().and_then(|ours| {
             if ours {
                 self.disk.remove_directory(&self.path)?;
+            } else if self.is_elsewhere() {
+                self.disk.remove_directory_in(&self.folder, &self.path)?;
             } else {
                 tracing::warn!(path = %self.path.display(), "the lock was taken over while it was held");
             }
@@ -168,6 +170,14 @@ impl LockDirectory {
             tracing::warn!(path = %self.path.display(), %error, "the lock was not removed; it lapses by itself");
         }
         removed.is_ok()
+    }
+}
+
+impl LockDirectory {
+    /// Whether it went elsewhere with its directory.
+    fn is_elsewhere(&self) -> bool {
+        let found = self.disk.look_at_directory_in(&self.folder, &self.path);
+        found.is_ok_and(|found| found.stamp.is_same_file(&self.made.stamp))
     }
 }
 
@@ -193,7 +203,7 @@ pub(super) fn refresh(disk: &Disk, pulse: &Pulse) {
 /// A directory that has the lock's name now.
 struct Made {
     passing: Option<PathBuf>,
-    folder: Option<Arc<File>>,
+    folder: Arc<File>,
     handle: Arc<File>,
     facts: Facts,
 }
@@ -213,21 +223,22 @@ fn make(
     {
         return Ok(Some(made));
     }
+    let folder = Arc::new(disk.open_directory(place.folder())?);
     let passing = passing_name(place);
     disk.make_directory(&passing)?;
     let made = open_made(disk, &passing, kernel.as_deref_mut());
     let named = made.and_then(|(handle, facts)| {
         disk.rename_new(&passing, path)?;
-        Ok(Made { passing: Some(passing.clone()), folder: None, handle, facts })
+        Ok(Made { passing: Some(passing.clone()), folder: Arc::clone(&folder), handle, facts })
     });
     let error = match named {
         Ok(made) => return Ok(Some(made)),
         Err(error) => error,
     };
-    let _ = disk.remove_directory(&passing);
+    let _ = disk.remove_directory_in(&folder, &passing);
     match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound => Ok(None),
-        io::ErrorKind::Unsupported => make_in_place(disk, path, kernel),
+        io::ErrorKind::Unsupported => make_in_place(disk, path, folder, kernel),
         _ => Err(error),
     }
 }
@@ -245,11 +256,16 @@ fn name_spare(path: &Path, kernel: Option<&mut KernelLock>, spare: Spare) -> Opt
         return None;
     }
     let Spare { passing, folder, handle, made, .. } = spare;
-    Some(Made { passing: Some(passing), folder: Some(folder), handle, facts: made })
+    Some(Made { passing: Some(passing), folder, handle, facts: made })
 }
 
 /// Where the system cannot rename without replacing: made first, then recorded.
-fn make_in_place(disk: &Disk, path: &Path, kernel: Option<&mut KernelLock>) -> io::Result<Option<Made>> {
+fn make_in_place(
+    disk: &Disk,
+    path: &Path,
+    folder: Arc<File>,
+    kernel: Option<&mut KernelLock>,
+) -> io::Result<Option<Made>> {
     match disk.make_directory(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
         other => other?,
@@ -257,7 +273,7 @@ fn make_in_place(disk: &Disk, path: &Path, kernel: Option<&mut KernelLock>) -> i
     let made = open_made(disk, path, kernel).inspect_err(|_| {
         let _ = disk.remove_directory(path);
     });
-    made.map(|(handle, facts)| Some(Made { passing: None, folder: None, handle, facts }))
+    made.map(|(handle, facts)| Some(Made { passing: None, folder, handle, facts }))
 }
 
 fn open_made(disk: &Disk, path: &Path, kernel: Option<&mut KernelLock>) -> io::Result<(Arc<File>, Facts)> {
