@@ -138,17 +138,18 @@ impl LockDirectory {
     /// Lets go, and keeps the directory for the next lock. Where that cannot be done it is removed, as by
     /// [`Self::release`], and given back like there.
     pub(super) fn put_aside(mut self, kernel: Option<&mut KernelLock>) -> Result<Spare, Option<Arc<File>>> {
+        // Without a kernel lock nobody would know that it is left, should its owner die.
+        let Some(kernel) = kernel else { return Err(self.release(None)) };
         let handle = super::lock(&self.pulse).clone();
         let (Some(passing), Some(handle)) = (self.passing.clone(), handle) else {
-            return Err(self.release(kernel));
+            return Err(self.release(Some(kernel)));
         };
         if !self.is_ours().is_ok_and(|ours| ours) || self.disk.rename_new(&self.path, &passing).is_err() {
-            return Err(self.release(kernel));
+            return Err(self.release(Some(kernel)));
         }
         self.released = true;
         *super::lock(&self.pulse) = None;
-        // Should its owner die before it is removed, the next holder knows that something is left.
-        begin(&self.path, kernel);
+        begin(&self.path, Some(kernel));
         let (disk, folder) = (self.disk.clone(), Arc::clone(&self.folder));
         Ok(Spare { disk, passing, folder, handle, made: self.made })
     }
