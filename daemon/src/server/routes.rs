@@ -38,7 +38,7 @@ const HEAD_PATIENCE: Duration = Duration::from_millis(250);
 /// How long the status waits for the roots of the connected clients, all together.
 const ROOTS_PATIENCE: Duration = Duration::from_millis(200);
 
-/// The routes, over this server. What they answer is sent [`with_headers`].
+/// The routes, over this server. What they answer is sent `with_headers`.
 pub fn router(server: Arc<Server>) -> Router {
     Router::new()
         .route(protocol::OPERATIONS, post(operations))
