@@ -92,6 +92,31 @@ impl Sandbox {
         self.root().join(".worklist/worklist.json")
     }
 
+    /// Takes the lock that all software on the goal file shares, when it is free: a change lets go of it after its answer.
+    ///
+    /// # Panics
+    /// When somebody else keeps it.
+    #[must_use]
+    pub fn take_lock(&self) -> PathBuf {
+        let path = self.path(".worklist/.worklist.lock");
+        std::fs::create_dir_all(self.path(".worklist")).expect("a directory");
+        eventually("the lock is free", || std::fs::create_dir(&path).ok());
+        path
+    }
+
+    /// Waits until nothing but the goal file is in its directory. What changes leave there goes when it is quiet.
+    ///
+    /// # Panics
+    /// When something stays.
+    pub fn becomes_clean(&self) {
+        let beside = || -> Vec<_> {
+            let entries = std::fs::read_dir(self.path(".worklist")).expect("the directory of the goal file");
+            let names = entries.map(|entry| entry.expect("a name").file_name());
+            names.filter(|name| name != "worklist.json").collect()
+        };
+        eventually("nothing is left beside the goal file", || beside().is_empty().then_some(()));
+    }
+
     /// The state directory of this home and host, once something has made it.
     pub fn state_directory(&self) -> Option<PathBuf> {
         if let Some(moved) = self.environment.get(&OsString::from("STEPSTONE_STATE_DIR")) {

@@ -94,10 +94,7 @@ struct HeldLock(PathBuf);
 
 impl HeldLock {
     fn new(sandbox: &Sandbox) -> Self {
-        let path = sandbox.path(".worklist/.worklist.lock");
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::create_dir(&path).unwrap();
-        Self(path)
+        Self(sandbox.take_lock())
     }
 }
 

@@ -82,8 +82,7 @@ fn a_change_that_waits_for_its_turn_is_not_carried_out_after_its_cancellation() 
     let mut session = sandbox.mcp();
     session.call("add", json!({ "title": "First" })).goal();
     // Somebody else's lock, by the convention of all software on the file.
-    let lock = sandbox.path(".worklist/.worklist.lock");
-    std::fs::create_dir(&lock).unwrap();
+    let lock = sandbox.take_lock();
     let asked = session.ask("tools/call", json!({ "name": "add", "arguments": { "title": "Withdrawn" } }));
     session.notify("notifications/cancelled", json!({ "requestId": asked }));
     // Reads are not held up, and this answer says that the cancellation was read.
